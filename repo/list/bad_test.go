@@ -1,0 +1,123 @@
+package list
+
+import (
+	"bytes"
+	"encoding/binary"
+	"math"
+	"slices"
+)
+
+// raw builds bytes by hand: header, ids and columns as given.
+type raw struct {
+	version, width byte
+	there          uint16
+	counts         []uint32
+	ids            []uint64
+	columns        [][]byte
+}
+
+func (r raw) bytes() []byte {
+	b := []byte{r.version, r.width}
+	b = binary.BigEndian.AppendUint16(b, r.there)
+	for _, n := range r.counts {
+		b = binary.BigEndian.AppendUint32(b, n)
+	}
+	for _, id := range r.ids {
+		b = appendID(b, id, int(r.width))
+	}
+	for _, col := range r.columns {
+		b = append(binary.AppendUvarint(b, uint64(len(col))), col...)
+	}
+	return b
+}
+
+// one is a list of one section with the given ids and column.
+func one(s Section, ids []uint64, col ...byte) []byte {
+	return raw{1, narrow, 1 << s, []uint32{uint32(len(ids))}, ids, [][]byte{col}}.bytes()
+}
+
+// badInputs are the saved inputs, by what is wrong with them.
+func badInputs() map[string][]byte {
+	all := map[string][]byte{}
+	for _, add := range []func(map[string][]byte){badHeaders, badLengths, badIDs, badTimes, badOptions} {
+		add(all)
+	}
+	return all
+}
+
+func badHeaders(all map[string][]byte) {
+	all["no_bytes"] = nil
+	all["short_header"] = []byte{1, 4, 0}
+	all["version_0"] = []byte{0, 4, 0, 0}
+	all["version_2"] = []byte{2, 4, 0, 0}
+	all["width_5"] = []byte{1, 5, 0, 0}
+	all["width_8_empty"] = []byte{1, 8, 0, 0}
+	all["unknown_section"] = raw{1, narrow, 1 << 9, []uint32{1}, []uint64{1}, [][]byte{{1}}}.bytes()
+	all["count_0"] = raw{1, narrow, 1 << Followers, []uint32{0}, nil, [][]byte{{}}}.bytes()
+	all["counts_end_early"] = []byte{1, 4, 0, 3, 0, 0, 0, 1, 0}
+}
+
+func badLengths(all map[string][]byte) {
+	good := one(Followers, []uint64{3, 2}, 9, 1)
+	all["tail"] = append(slices.Clone(good), 0)
+	all["cut"] = good[:len(good)-1]
+	all["ids_end_early"] = good[:14]
+	all["count_huge"] = raw{1, wide, 1 << Friends, []uint32{math.MaxUint32}, []uint64{1}, nil}.bytes()
+	all["no_column"] = good[:16]
+	all["column_short_for_entries"] = one(Followers, []uint64{3, 2}, 9)
+	all["column_friends_short_for_entries"] = one(Friends, []uint64{3, 2}, 9, 0, 9)
+	padded := append(slices.Clone(good[:16]), 0x82, 0x00)
+	all["column_length_padded"] = append(padded, 9, 1)
+	all["column_length_endless"] = append(slices.Clone(good[:16]), bytes.Repeat([]byte{0xff}, 9)...)
+}
+
+func badIDs(all map[string][]byte) {
+	all["id_0"] = one(Muting, []uint64{0}, 9)
+	all["id_past_max"] = raw{1, wide, 1 << Followers, []uint32{1}, []uint64{MaxID + 1}, [][]byte{{9}}}.bytes()
+	all["width_8_for_small_ids"] = raw{1, wide, 1 << Followers, []uint32{1}, []uint64{5}, [][]byte{{9}}}.bytes()
+	all["twice_side_by_side"] = one(Followers, []uint64{2, 2}, 9, 0)
+	all["twice_apart"] = one(Followers, []uint64{2, 3, 2}, 9, 1, 1)
+	all["twice_among_edges"] = raw{1, narrow, 1<<Followers | 1<<Following, []uint32{1, 1}, []uint64{2, 2}, [][]byte{{9}, {8}}}.bytes()
+	all["twice_blocking"] = one(Blocking, []uint64{2, 2}, 9, 1)
+	all["order_within_second"] = one(Followers, []uint64{2, 3}, 9, 0)
+	all["order_of_friends"] = one(Friends, []uint64{2, 3}, 9, 0, 0, 0)
+	all["order_of_options"] = one(Options, []uint64{3, 2}, 1, 1)
+	all["option_id_twice"] = one(Options, []uint64{2, 2}, 1, 1)
+	all["option_id_0"] = one(Options, []uint64{0}, 1)
+}
+
+func badTimes(all map[string][]byte) {
+	tooLate := binary.AppendUvarint(nil, math.MaxUint32+1)
+	all["time_past_32_bits"] = one(Followers, []uint64{2}, tooLate...)
+	all["time_below_0"] = one(Followers, []uint64{3, 2}, 1, 2)
+	all["time_padded"] = one(Followers, []uint64{2}, 0x81, 0)
+	all["time_padded_far_from_end"] = one(Followers, []uint64{3, 2}, 0x81, 0, 0, 0, 0, 0, 0, 0, 0)
+	all["time_of_6_bytes"] = one(Followers, []uint64{2}, 0x80, 0x80, 0x80, 0x80, 0x80, 1)
+	all["time_endless"] = one(Followers, []uint64{2}, bytes.Repeat([]byte{0x80}, 12)...)
+	all["times_end_early"] = one(Followers, []uint64{3, 2}, 9, 0x80)
+	all["times_end_late"] = one(Followers, []uint64{3, 2}, 9, 1, 1)
+	all["friend_other_time_below_0"] = one(Friends, []uint64{2}, append([]byte{9}, binary.AppendUvarint(nil, zigzag(-10))...)...)
+	all["friend_other_time_above"] = one(Friends, []uint64{2}, append([]byte{9}, binary.AppendUvarint(nil, zigzag(10))...)...)
+	all["friend_without_other_time"] = one(Friends, []uint64{2}, 0x89, 1)
+}
+
+func badOptions(all map[string][]byte) {
+	entry := func(col ...byte) []byte { return one(Options, []uint64{2}, col...) }
+	text := func(flag byte, s []byte) []byte {
+		return entry(append(binary.AppendUvarint([]byte{flag}, uint64(len(s))), s...)...)
+	}
+	all["option_zero"] = entry(0)
+	all["option_unknown_flag"] = entry(64)
+	all["option_ends_late"] = entry(1, 1)
+	all["option_mute_0"] = entry(8, 0, 0, 0, 0)
+	all["option_mute_cut"] = entry(8, 1, 1)
+	all["option_note_empty"] = entry(16, 0)
+	all["option_note_cut"] = entry(16, 3, 'a')
+	all["option_note_too_long"] = text(16, bytes.Repeat([]byte{'a'}, MaxNote+1))
+	all["option_languages_empty"] = entry(32, 0)
+	all["option_language_bad"] = text(32, []byte("d e"))
+	all["option_language_missing"] = text(32, []byte("de,,en"))
+	all["option_language_too_long"] = text(32, bytes.Repeat([]byte{'a'}, MaxLanguage+1))
+	all["option_languages_too_many"] = text(32, bytes.TrimSuffix(bytes.Repeat([]byte("a,"), MaxLanguages+1), []byte(",")))
+	all["options_end_early"] = one(Options, []uint64{2, 3}, 16, 1)
+}

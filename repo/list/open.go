@@ -1,0 +1,97 @@
+package list
+
+import (
+	"bytes"
+	"fmt"
+)
+
+// Open decodes the whole list for edits. It makes sure of ids, order and
+// columns; that no id stands twice is left to Check. Errors wrap ErrFormat.
+func (v View) Open() (*List, error) {
+	l := New()
+	for s := range Options {
+		if v.parts[s].n == 0 {
+			continue
+		}
+		entries, err := v.openSection(s)
+		if err != nil {
+			return nil, fmt.Errorf("open list: %w", err)
+		}
+		l.runs[s].entries = entries
+	}
+	var err error
+	if l.options, err = v.openOptions(); err != nil {
+		return nil, fmt.Errorf("open list: %w", err)
+	}
+	return l, nil
+}
+
+// openSection fills a slice from its end, as entries stand newest first in the
+// bytes. It leaves room for edits to append.
+func (v *View) openSection(s Section) ([]entry, error) {
+	n := v.Len(s)
+	entries := make([]entry, n, n+n/16+8)
+	w := v.walk(s)
+	last := Cursor{}
+	for i := n - 1; w.step(); i-- {
+		id := w.id()
+		if err := w.checkOrder(last, id); err != nil {
+			return nil, err
+		}
+		last = Cursor{Time: w.key, ID: id}
+		mine, theirs := w.times()
+		entries[i] = entry{id: id, mine: mine, theirs: theirs}
+	}
+	return entries, w.done()
+}
+
+// checkOrder makes sure of the id stepped onto and that it comes after last,
+// which is not set before the first.
+func (w *walker) checkOrder(last Cursor, id uint64) error {
+	if !validID(id) {
+		return fmt.Errorf("%w: id %d in %v", ErrFormat, id, w.s)
+	}
+	if w.i > 1 && w.key == last.Time && id >= last.ID {
+		return fmt.Errorf("%w: order of %d in %v", ErrFormat, id, w.s)
+	}
+	return nil
+}
+
+// openOptions copies the column once; the entries stay packed in the copy.
+func (v *View) openOptions() ([]openOptionEntry, error) {
+	n := v.Len(Options)
+	if n == 0 {
+		return nil, nil
+	}
+	entries := make([]openOptionEntry, 0, n+1)
+	col := bytes.Clone(v.column(Options))
+	err := v.eachRawOption(col, func(id uint64, raw *rawOption) {
+		entries = append(entries, openOptionEntry{id: id, packed: col[:raw.size:raw.size]})
+		col = col[raw.size:]
+	})
+	return entries, err
+}
+
+// eachRawOption hands every option of a column to fn, checked in full.
+func (v *View) eachRawOption(col []byte, fn func(id uint64, raw *rawOption)) error {
+	last, ids := uint64(0), v.ids(Options)
+	for i := range v.Len(Options) {
+		id := v.id(ids, i)
+		if !validID(id) || id <= last {
+			return fmt.Errorf("%w: id %d in options", ErrFormat, id)
+		}
+		raw, err := cutOption(col)
+		if err != nil {
+			return err
+		}
+		if err := raw.checkLanguages(); err != nil {
+			return err
+		}
+		last, col = id, col[raw.size:]
+		fn(id, &raw)
+	}
+	if len(col) != 0 {
+		return fmt.Errorf("%w: column of options ends late", ErrFormat)
+	}
+	return nil
+}

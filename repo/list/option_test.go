@@ -1,0 +1,96 @@
+package list
+
+import (
+	"errors"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"kith/repo"
+)
+
+func TestList_SetOption_Limits(t *testing.T) {
+	codes := slices.Repeat([]string{strings.Repeat("x", MaxLanguage)}, MaxLanguages)
+	cases := []struct {
+		name     string
+		o        Option
+		ok       bool
+		tooLarge bool
+	}{
+		{"longest", Option{Note: strings.Repeat("n", MaxNote), Languages: codes}, true, false},
+		{"note too long", Option{Note: strings.Repeat("n", MaxNote+1)}, false, true},
+		{"too many languages", Option{Languages: append(slices.Clone(codes), "de")}, false, true},
+		{"code too long", Option{Languages: []string{strings.Repeat("x", MaxLanguage+1)}}, false, false},
+		{"no code", Option{Languages: []string{""}}, false, false},
+		{"comma", Option{Languages: []string{"de,en"}}, false, false},
+		{"not ascii", Option{Languages: []string{"dé"}}, false, false},
+		{"every kind", Option{Languages: []string{"aZ09-"}}, true, false},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			l := New()
+			changed, err := l.SetOption(5, c.o)
+			if changed != c.ok || (err == nil) != c.ok || errors.Is(err, repo.ErrTooLarge) != c.tooLarge {
+				t.Fatalf("got changed %v, error %v, want ok %v, too large %v", changed, err, c.ok, c.tooLarge)
+			}
+			if !c.ok {
+				c.o = Option{}
+			}
+			got, _, err := view(t, l).Option(5)
+			if err != nil || !reflect.DeepEqual(got, c.o) || !reflect.DeepEqual(l.Option(5), c.o) {
+				t.Fatalf("got %+v, error %v, want %+v", got, err, c.o)
+			}
+		})
+	}
+}
+
+func TestList_SetOption_Changed(t *testing.T) {
+	l := New()
+	for i, s := range []struct {
+		o    Option
+		want bool
+	}{
+		{Option{}, false},
+		{Option{Languages: []string{}}, false},
+		{Option{Notify: true, Languages: []string{"de", "en"}}, true},
+		{Option{Notify: true, Languages: []string{"de", "en"}}, false},
+		{Option{Notify: true, Languages: []string{"en", "de"}}, true},
+		{Option{Notify: true}, true},
+		{Option{MuteUntil: 7}, true},
+		{Option{}, true},
+		{Option{}, false},
+	} {
+		if got, err := l.SetOption(5, s.o); got != s.want || err != nil {
+			t.Fatalf("step %d, %+v: got %v, error %v, want %v", i, s.o, got, err, s.want)
+		}
+	}
+	if l.Len(Options) != 0 {
+		t.Fatalf("got %d options, want none", l.Len(Options))
+	}
+}
+
+// TestView_Options_Many asks few and many ids of many options.
+func TestView_Options_Many(t *testing.T) {
+	l := New()
+	for id := uint64(2); id < 1000; id += 2 {
+		l.SetOption(id, Option{Note: strings.Repeat("n", int(id))})
+	}
+	v := view(t, l)
+	for _, n := range []int{0, 1, 3, 4, 100, 999} {
+		ids, out, want := make([]uint64, n), map[uint64]Option{}, 0
+		for i := range ids {
+			if ids[i] = uint64(i + 1); ids[i]%2 == 0 {
+				want++
+			}
+		}
+		if err := v.Options(ids, out); err != nil || len(out) != want {
+			t.Fatalf("%d ids: got %d options, error %v, want %d", n, len(out), err, want)
+		}
+		for id, o := range out {
+			if len(o.Note) != int(id) {
+				t.Fatalf("option of %d: got a note of %d bytes", id, len(o.Note))
+			}
+		}
+	}
+}

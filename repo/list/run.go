@@ -1,0 +1,103 @@
+package list
+
+import (
+	"cmp"
+	"slices"
+)
+
+// entry is one account in an opened section. Sections other than friends have
+// one of the two times, the other is 0.
+type entry struct {
+	id           uint64
+	mine, theirs uint32
+}
+
+// key is the time that sorts the entry: of a friend, the later of the two.
+func (e entry) key() uint32 { return max(e.mine, e.theirs) }
+
+func (e entry) compare(f entry) int {
+	if c := cmp.Compare(e.key(), f.key()); c != 0 {
+		return c
+	}
+	return cmp.Compare(e.id, f.id)
+}
+
+// run is an opened section: entries oldest first, so that what is new, which
+// most edits bring, goes at the end.
+//
+// An id is found by a plain scan. Once scans have cost more than an index
+// would, index maps each id to its key; the place then comes from a binary
+// search, so that moves need not touch the index.
+type run struct {
+	entries []entry
+	index   *index
+	scanned int // entries that scans have looked at
+}
+
+// indexAfter is how many full scans cost about as much as making the index.
+const indexAfter = 12
+
+// find returns where id stands.
+func (r *run) find(id uint64) (int, bool) {
+	if r.index == nil && !r.worthIndex() {
+		return r.scan(id)
+	}
+	key, ok := r.index.get(id)
+	if !ok {
+		return 0, false
+	}
+	return r.place(entry{id: id, mine: key})
+}
+
+func (r *run) scan(id uint64) (int, bool) {
+	for i := range r.entries {
+		if r.entries[i].id == id {
+			r.scanned += i
+			return i, true
+		}
+	}
+	r.scanned += len(r.entries)
+	return 0, false
+}
+
+// worthIndex makes the index if scans have become too many.
+func (r *run) worthIndex() bool {
+	if len(r.entries) < 64 || r.scanned < indexAfter*len(r.entries) {
+		return false
+	}
+	r.index = newIndex(len(r.entries))
+	for _, e := range r.entries {
+		r.index.add(e.id, e.key())
+	}
+	return true
+}
+
+// place returns where an entry of the key and id of e stands or would stand.
+func (r *run) place(e entry) (int, bool) {
+	if n := len(r.entries); n == 0 || r.entries[n-1].compare(e) < 0 {
+		return n, false
+	}
+	return slices.BinarySearchFunc(r.entries, e, entry.compare)
+}
+
+// insert puts an entry whose id is not there yet into its place.
+func (r *run) insert(e entry) {
+	at, _ := r.place(e)
+	r.entries = slices.Insert(r.entries, at, e)
+	if r.index != nil {
+		r.index.add(e.id, e.key())
+	}
+}
+
+// remove takes out the entry at a place that find returned.
+func (r *run) remove(at int) entry {
+	e := r.entries[at]
+	r.entries = slices.Delete(r.entries, at, at+1)
+	if r.index != nil {
+		r.index.remove(e.id)
+	}
+	return e
+}
+
+// replace exchanges all entries for others, which must be sorted.
+func (r *run) replace(entries []entry) { *r = run{entries: entries} }
