@@ -1,0 +1,202 @@
+package db
+
+import (
+	"context"
+	"database/sql"
+	"database/sql/driver"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"strings"
+	"syscall"
+
+	"github.com/go-sql-driver/mysql"
+
+	"kith/repo"
+)
+
+// Class is what an error of the database means to the caller.
+type Class int
+
+// The classes, see the package doc for what each maps to.
+const (
+	// OK is the class of nil.
+	OK Class = iota
+	// LostSwap means that a guarded swap found another ver; nothing was done.
+	LostSwap
+	// Deadlock means that the whole transaction was rolled back; run it again.
+	Deadlock
+	// LockWait means that a row stayed locked too long; roll back, run again.
+	LockWait
+	// Duplicate means that a row with the same key exists.
+	Duplicate
+	// LostConnection means that the statement was or was not done.
+	LostConnection
+	// TooLarge means that a value or statement exceeds a limit; it always will.
+	TooLarge
+	// Unavailable means that the server could not be asked or would not write.
+	Unavailable
+	// Missing means that the table or database is not there.
+	Missing
+	// Other is everything else.
+	Other
+)
+
+var classNames = [...]string{"ok", "lost swap", "deadlock", "lock wait", "duplicate",
+	"lost connection", "too large", "unavailable", "missing", "other"}
+
+// String returns the class in words, such as "lock wait".
+func (c Class) String() string {
+	if c < 0 || int(c) >= len(classNames) {
+		return fmt.Sprintf("class %d", int(c))
+	}
+	return classNames[c]
+}
+
+// byNumber is the class of each error number that has one. Numbers from 8000
+// on are TiDB's, 1927 and 1969 are MariaDB's, 3024 and 3572 MySQL's.
+var byNumber = map[uint16]Class{
+	1690: LostSwap, // BIGINT UNSIGNED value is out of range
+
+	1213: Deadlock,
+	1020: Deadlock, // record has changed since last read (snapshot isolation)
+	8002: Deadlock, // TiDB: transaction conflict at FOR UPDATE
+	8022: Deadlock, // TiDB: commit failed, run it again
+	9007: Deadlock, // TiDB: write conflict
+
+	1205: LockWait,
+	3572: LockWait, // NOWAIT
+
+	1062: Duplicate,
+
+	1053: LostConnection, // server shutdown in progress
+	1158: LostConnection, // network error while reading
+	1159: LostConnection,
+	1160: LostConnection,
+	1161: LostConnection,
+	1927: LostConnection, // connection was killed
+	2006: LostConnection, // server has gone away
+	2013: LostConnection, // lost connection during query
+	8027: LostConnection, // TiDB: schema lease expired, result undetermined
+
+	1118: TooLarge, // row size too large
+	1153: TooLarge, // packet bigger than max_allowed_packet
+	1301: TooLarge, // result of a function larger than max_allowed_packet
+	1406: TooLarge, // data too long for column
+
+	1021: Unavailable, // disk full
+	1037: Unavailable, // out of memory
+	1040: Unavailable, // too many connections
+	1041: Unavailable, // out of memory
+	1114: Unavailable, // table is full
+	1129: Unavailable, // host is blocked
+	1203: Unavailable, // user has too many connections
+	1226: Unavailable, // user has exceeded a resource
+	1290: Unavailable, // --read-only
+	1317: Unavailable, // statement was interrupted, and rolled back
+	1836: Unavailable, // read-only mode
+	1969: Unavailable, // max_statement_time exceeded
+	3024: Unavailable, // max_execution_time exceeded
+	3168: Unavailable, // server is not in service yet
+	9001: Unavailable, // TiDB: PD server timeout
+	9002: Unavailable, // TiDB: TiKV server timeout
+	9003: Unavailable, // TiDB: TiKV server is busy
+	9005: Unavailable, // TiDB: region is unavailable
+
+	1049: Missing, // unknown database
+	1146: Missing, // no such table
+}
+
+// Classify returns the class of err, looking through everything that wraps it.
+func Classify(err error) Class {
+	if err == nil {
+		return OK
+	}
+	if server := (*mysql.MySQLError)(nil); errors.As(err, &server) {
+		return classOf(server)
+	}
+	switch {
+	case errors.Is(err, mysql.ErrPktTooLarge):
+		return TooLarge
+	case cannotConnect(err), outOfTime(err):
+		return Unavailable
+	case connectionLost(err):
+		return LostConnection
+	}
+	return Other
+}
+
+// classOf returns the class of an error the server sent. One value of a
+// prepared statement above max_allowed_packet is an "unknown error" like many
+// others, told apart by the variable its text names: the one place where text
+// decides, as the server gives nothing else.
+func classOf(server *mysql.MySQLError) Class {
+	const unknownError = 1105
+	if class, ok := byNumber[server.Number]; ok {
+		return class
+	}
+	if server.Number == unknownError && strings.Contains(server.Message, "'max_allowed_packet'") {
+		return TooLarge
+	}
+	return Other
+}
+
+// OutcomeUnknown reports that the statement err came from may or may not have
+// been done: the connection was lost under way, or the context ended, which
+// makes the driver hang up on a statement that the server may still complete.
+func OutcomeUnknown(err error) bool {
+	if cannotConnect(err) {
+		return false
+	}
+	return Classify(err) == LostConnection || outOfTime(err)
+}
+
+func cannotConnect(err error) bool {
+	connect := (*connectError)(nil)
+	return errors.As(err, &connect)
+}
+
+func outOfTime(err error) bool {
+	return errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled)
+}
+
+func connectionLost(err error) bool {
+	for _, lost := range []error{
+		driver.ErrBadConn, mysql.ErrInvalidConn, mysql.ErrMalformPkt, mysql.ErrPktSync, sql.ErrConnDone,
+		io.EOF, io.ErrUnexpectedEOF, io.ErrClosedPipe, net.ErrClosed,
+		syscall.ECONNRESET, syscall.EPIPE,
+	} {
+		if errors.Is(err, lost) {
+			return true
+		}
+	}
+	network := net.Error(nil)
+	return errors.As(err, &network)
+}
+
+// Wrap returns err as one of the four errors of package repo, with err as its
+// cause, or err itself where its class is none of theirs. Classify gives the
+// same answer for both. Wrapping twice changes nothing.
+func Wrap(err error) error {
+	kind := kind(err)
+	if kind == nil || errors.Is(err, kind) {
+		return err
+	}
+	return fmt.Errorf("%w: %w", kind, err)
+}
+
+func kind(err error) error {
+	if errors.Is(err, sql.ErrNoRows) {
+		return repo.ErrNotFound
+	}
+	switch Classify(err) {
+	case LostSwap, Deadlock, LockWait, Duplicate:
+		return repo.ErrConflict
+	case LostConnection, Unavailable:
+		return repo.ErrUnavailable
+	case TooLarge:
+		return repo.ErrTooLarge
+	}
+	return nil
+}

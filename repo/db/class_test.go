@@ -1,0 +1,352 @@
+package db_test
+
+import (
+	"context"
+	"database/sql"
+	"database/sql/driver"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/go-sql-driver/mysql"
+	"github.com/jmoiron/sqlx"
+
+	"kith/repo"
+	"kith/repo/db"
+	"kith/repo/dbtest"
+	"kith/repo/mysqld"
+)
+
+// want fails the test unless err has the class and is the error of package
+// repo; kind nil means that Wrap leaves it alone.
+func want(t *testing.T, err error, class db.Class, kind error) {
+	t.Helper()
+	if got := db.Classify(err); got != class {
+		t.Fatalf("got %v of class %v, want class %v", err, got, class)
+	}
+	wrapped := db.Wrap(err)
+	if got := db.Classify(wrapped); got != class {
+		t.Errorf("wrapped: got class %v, want %v", got, class)
+	}
+	if kind != nil && !errors.Is(wrapped, kind) || !errors.Is(wrapped, err) {
+		t.Errorf("got %v, want %v because of %v", wrapped, kind, err)
+	}
+	if kind == nil && wrapped != err {
+		t.Errorf("got %v, want it unchanged", wrapped)
+	}
+	if again := db.Wrap(wrapped); again != wrapped {
+		t.Errorf("wrapped twice: got %v, want %v", again, wrapped)
+	}
+}
+
+func TestClassify_LostSwap(t *testing.T) {
+	ids := rowsOf(t, 2)
+	swap := func(ver uint64) error {
+		_, err := dbtest.DB(t).Exec(`INSERT INTO relation (bucket, account_id, ver, list, friends, followers, following,
+			kept_followers, kept_following, updated_at) VALUES (?,?,?,?,0,0,0,0,0,0), (?,?,?,?,0,0,0,0,0,0)
+			ON DUPLICATE KEY UPDATE list = IF(ver + 1 = VALUES(ver), VALUES(list), list),
+			ver = IF(ver + 1 = VALUES(ver), VALUES(ver), ver - ver - 1)`,
+			ids[0]&1023, ids[0], 2, "new", ids[1]&1023, ids[1], ver, "new")
+		return err
+	}
+	want(t, swap(9), db.LostSwap, repo.ErrConflict)
+	if verOf(t, ids[0]) != 1 || verOf(t, ids[1]) != 1 {
+		t.Fatalf("got versions %d and %d after a lost swap, want 1 and 1", verOf(t, ids[0]), verOf(t, ids[1]))
+	}
+	want(t, swap(2), db.OK, nil)
+	if verOf(t, ids[0]) != 2 || verOf(t, ids[1]) != 2 {
+		t.Errorf("got versions %d and %d, want 2 and 2", verOf(t, ids[0]), verOf(t, ids[1]))
+	}
+}
+
+func TestClassify_Deadlock(t *testing.T) {
+	ids, ctx := rowsOf(t, 2), within(t, 15*time.Second)
+	err := deadlock(ctx, dbtest.DB(t), ids[0], ids[1])
+	want(t, err, db.Deadlock, repo.ErrConflict)
+	if db.OutcomeUnknown(err) {
+		t.Error("the outcome of a deadlock is known: nothing was done")
+	}
+}
+
+// deadlock runs two transactions that lock two rows in opposite order and
+// returns the error of the one that lost.
+func deadlock(ctx context.Context, pool *sqlx.DB, a, b uint64) error {
+	first, both := make(chan struct{}, 2), make(chan struct{})
+	errs := make(chan error, 2)
+	for _, pair := range [][2]uint64{{a, b}, {b, a}} {
+		go func() {
+			errs <- db.WithTx(ctx, pool, func(tx *sqlx.Tx) error {
+				err := touch(ctx, tx, pair[0])
+				first <- struct{}{}
+				<-both
+				return errors.Join(err, touch(ctx, tx, pair[1]))
+			})
+		}()
+	}
+	<-first
+	<-first
+	close(both)
+	return errors.Join(<-errs, <-errs)
+}
+
+func TestClassify_LockWait(t *testing.T) {
+	id, ctx := rowsOf(t, 1)[0], within(t, 15*time.Second)
+	hasty := open(t, db.Config{LockWait: time.Second})
+	err := db.WithTx(ctx, dbtest.DB(t), func(tx *sqlx.Tx) error {
+		if err := touch(ctx, tx, id); err != nil {
+			t.Fatal(err)
+		}
+		return touch(ctx, hasty, id)
+	})
+	want(t, err, db.LockWait, repo.ErrConflict)
+}
+
+func TestClassify_Duplicate(t *testing.T) {
+	id := rowsOf(t, 1)[0]
+	want(t, insert(dbtest.DB(t), id), db.Duplicate, repo.ErrConflict)
+}
+
+func TestClassify_LostConnection(t *testing.T) {
+	ctx := within(t, 15*time.Second)
+	t.Run("KilledIdle", func(t *testing.T) {
+		conn, id := connection(t)
+		kill(t, id)
+		// The first use may still go unnoticed into the socket.
+		_, err := conn.ExecContext(ctx, `DO 1`)
+		want(t, err, db.LostConnection, repo.ErrUnavailable)
+	})
+	t.Run("KilledUnderWay", func(t *testing.T) {
+		conn, id := connection(t)
+		done := make(chan error)
+		go func() {
+			_, err := conn.ExecContext(ctx, `DO SLEEP(10)`)
+			done <- err
+		}()
+		awaitState(t, id)
+		kill(t, id)
+		err := <-done
+		want(t, err, db.LostConnection, repo.ErrUnavailable)
+		if !db.OutcomeUnknown(err) {
+			t.Error("the outcome is known, want unknown")
+		}
+	})
+	t.Run("KilledInTransaction", func(t *testing.T) {
+		row := rowsOf(t, 1)[0]
+		err := db.WithTx(ctx, dbtest.DB(t), func(tx *sqlx.Tx) error {
+			var id int64
+			if err := tx.Get(&id, `SELECT CONNECTION_ID()`); err != nil {
+				return err
+			}
+			if err := touch(ctx, tx, row); err != nil {
+				return err
+			}
+			kill(t, id)
+			return nil
+		})
+		want(t, err, db.LostConnection, repo.ErrUnavailable)
+		if verOf(t, row) != 1 {
+			t.Errorf("got version %d, want 1: the server rolls back", verOf(t, row))
+		}
+	})
+}
+
+// connection returns a connection of its own and its id.
+func connection(t *testing.T) (*sql.Conn, int64) {
+	t.Helper()
+	conn, err := dbtest.DB(t).Conn(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { conn.Close() })
+	var id int64
+	if err := conn.QueryRowContext(t.Context(), `SELECT CONNECTION_ID()`).Scan(&id); err != nil {
+		t.Fatal(err)
+	}
+	return conn, id
+}
+
+// awaitState returns when connection id runs a statement.
+func awaitState(t *testing.T, id int64) {
+	t.Helper()
+	for busy, ctx := 0, within(t, 5*time.Second); busy == 0; {
+		err := dbtest.DB(t).GetContext(ctx, &busy,
+			`SELECT COUNT(*) FROM information_schema.processlist WHERE id = ? AND info LIKE 'DO SLEEP%'`, id)
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// kill ends connection id and waits until it is gone.
+func kill(t *testing.T, id int64) {
+	t.Helper()
+	if _, err := dbtest.DB(t).Exec(fmt.Sprintf(`KILL %d`, id)); err != nil {
+		t.Fatal(err)
+	}
+	for left, ctx := 1, within(t, 5*time.Second); left > 0; {
+		err := dbtest.DB(t).GetContext(ctx, &left, `SELECT COUNT(*) FROM information_schema.processlist WHERE id = ?`, id)
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// A server that stops under a statement leaves it unknown; once it is gone
+// there is nothing unknown about the next.
+func TestClassify_ServerStops(t *testing.T) {
+	ctx := within(t, 20*time.Second)
+	server, err := mysqld.Start(ctx, mysqld.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer server.Stop(ctx)
+	pool := open(t, db.Config{DSN: server.DSN("information_schema")})
+	done := make(chan error)
+	go func() {
+		_, err := pool.ExecContext(ctx, `DO SLEEP(10)`)
+		done <- err
+	}()
+	for pool.Stats().InUse == 0 {
+		if ctx.Err() != nil {
+			t.Fatal(ctx.Err())
+		}
+	}
+	if err := server.Stop(ctx); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-done; !errors.Is(db.Wrap(err), repo.ErrUnavailable) {
+		t.Errorf("got %v, want unavailable", err)
+	}
+	_, err = pool.ExecContext(ctx, `DO 1`)
+	want(t, err, db.Unavailable, repo.ErrUnavailable)
+	if db.OutcomeUnknown(err) {
+		t.Error("the outcome is unknown, want known: there was no connection")
+	}
+}
+
+func TestClassify_TooLarge(t *testing.T) {
+	id := rowsOf(t, 1)[0]
+	for _, interpolate := range []bool{false, true} {
+		pool := open(t, db.Config{Interpolate: interpolate, MaxOpen: 1})
+		t.Run(fmt.Sprintf("Column/interpolate=%v", interpolate), func(t *testing.T) {
+			_, err := pool.Exec(`INSERT INTO username (bucket, name, account_id) VALUES (1, ?, ?)`, strings.Repeat("x", 65), id)
+			want(t, err, db.TooLarge, repo.ErrTooLarge)
+		})
+		t.Run(fmt.Sprintf("Statement/interpolate=%v", interpolate), func(t *testing.T) {
+			_, err := pool.Exec(`DO ` + strings.Repeat(" ", packet(t, pool)) + `1`)
+			want(t, err, db.TooLarge, repo.ErrTooLarge)
+			want(t, touch(t.Context(), pool, id), db.OK, nil)
+		})
+		t.Run(fmt.Sprintf("Value/interpolate=%v", interpolate), func(t *testing.T) {
+			limit := packet(t, pool)
+			_, err := pool.Exec(`UPDATE relation SET list = ? WHERE bucket = ? AND account_id = ?`, make([]byte, limit+1), id&1023, id)
+			want(t, err, db.TooLarge, repo.ErrTooLarge)
+			want(t, touch(t.Context(), pool, id), db.OK, nil)
+		})
+	}
+}
+
+// packet returns the largest packet the server takes.
+func packet(t *testing.T, pool *sqlx.DB) (limit int) {
+	t.Helper()
+	if err := pool.Get(&limit, `SELECT @@max_allowed_packet`); err != nil {
+		t.Fatal(err)
+	}
+	if limit > 64<<20 {
+		t.Skipf("the server takes packets of %d bytes", limit)
+	}
+	return limit
+}
+
+func TestClassify_Missing(t *testing.T) {
+	_, err := dbtest.DB(t).Exec(`SELECT id FROM no_such_table`)
+	want(t, err, db.Missing, nil)
+}
+
+func TestClassify_Other(t *testing.T) {
+	_, err := dbtest.DB(t).Exec(`SELEKT`)
+	want(t, err, db.Other, nil)
+	want(t, errors.New("something"), db.Other, nil)
+}
+
+func TestClassify_TooManyConnections(t *testing.T) {
+	admin := dbtest.DB(t)
+	var limit int
+	if err := admin.Get(&limit, `SELECT @@GLOBAL.max_connections`); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := admin.Exec(`SET GLOBAL max_connections = 10`); err != nil {
+		t.Fatal(err)
+	}
+	defer admin.Exec(fmt.Sprintf(`SET GLOBAL max_connections = %d`, limit))
+	pool, err := open(t, db.Config{}), error(nil)
+	for range 40 {
+		var conn *sql.Conn
+		if conn, err = pool.Conn(within(t, 5*time.Second)); err != nil {
+			break
+		}
+		defer conn.Close()
+	}
+	want(t, err, db.Unavailable, repo.ErrUnavailable)
+	if db.OutcomeUnknown(err) {
+		t.Error("the outcome is unknown, want known: there was no connection")
+	}
+}
+
+func TestClassify_DeadlinePassed(t *testing.T) {
+	_, err := dbtest.DB(t).ExecContext(within(t, 50*time.Millisecond), `DO SLEEP(3)`)
+	want(t, err, db.Unavailable, repo.ErrUnavailable)
+	if !db.OutcomeUnknown(err) {
+		t.Error("the outcome is known, want unknown: the statement was under way")
+	}
+}
+
+func TestClassify_ByValue(t *testing.T) {
+	number := func(n uint16) error { return fmt.Errorf("swap: %w", &mysql.MySQLError{Number: n}) }
+	for _, c := range []struct {
+		err   error
+		class db.Class
+		kind  error
+	}{
+		{nil, db.OK, nil},
+		{number(1690), db.LostSwap, repo.ErrConflict},
+		{number(1053), db.LostConnection, repo.ErrUnavailable},
+		{number(1927), db.LostConnection, repo.ErrUnavailable},
+		{number(2006), db.LostConnection, repo.ErrUnavailable},
+		{number(2013), db.LostConnection, repo.ErrUnavailable},
+		{number(1290), db.Unavailable, repo.ErrUnavailable},
+		{number(1836), db.Unavailable, repo.ErrUnavailable},
+		{number(1040), db.Unavailable, repo.ErrUnavailable},
+		{number(1317), db.Unavailable, repo.ErrUnavailable},
+		{number(9007), db.Deadlock, repo.ErrConflict},
+		{number(3572), db.LockWait, repo.ErrConflict},
+		{number(1153), db.TooLarge, repo.ErrTooLarge},
+		{number(1049), db.Missing, nil},
+		{number(1045), db.Other, nil},
+		{mysql.ErrPktTooLarge, db.TooLarge, repo.ErrTooLarge},
+		{driver.ErrBadConn, db.LostConnection, repo.ErrUnavailable},
+		{mysql.ErrInvalidConn, db.LostConnection, repo.ErrUnavailable},
+		{sql.ErrConnDone, db.LostConnection, repo.ErrUnavailable},
+		{io.ErrUnexpectedEOF, db.LostConnection, repo.ErrUnavailable},
+		{&net.OpError{Op: "read", Err: errors.New("reset")}, db.LostConnection, repo.ErrUnavailable},
+		{context.DeadlineExceeded, db.Unavailable, repo.ErrUnavailable},
+		{context.Canceled, db.Unavailable, repo.ErrUnavailable},
+		{sql.ErrNoRows, db.Other, repo.ErrNotFound},
+		{sql.ErrTxDone, db.Other, nil},
+		{repo.ErrTooLarge, db.Other, nil},
+	} {
+		t.Run(fmt.Sprint(c.err), func(t *testing.T) { want(t, c.err, c.class, c.kind) })
+	}
+}
+
+func TestClass_String(t *testing.T) {
+	for class, want := range map[db.Class]string{db.OK: "ok", db.LostSwap: "lost swap", db.Other: "other", 99: "class 99"} {
+		if got := class.String(); got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+}

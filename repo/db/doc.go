@@ -1,0 +1,47 @@
+// Package db is kith's way to MySQL: it opens pools with the session that
+// every store counts on, runs transactions, and says what an error of the
+// server means. It is the one package that knows the driver.
+//
+// # The session
+//
+// Whatever the DSN and the server's own settings say, each connection has
+//
+//	READ COMMITTED        a swap looks at the newest committed row, and no gap
+//	                      locks stand between inserts of neighbours
+//	strict sql_mode       too long or out of range is an error, not a warning
+//	                      and a shortened value. NO_UNSIGNED_SUBTRACTION is
+//	                      off: the guarded swap needs 0-1 to be error 1690
+//	utf8mb4, UTC          and time columns come as text: times are integers
+//	changed rows          "affected" counts changed rows, not found ones
+//	short lock wait       Config.LockWait, not the server's 50 seconds: a
+//	                      statement whose client gave up keeps its locks until
+//	                      it ends
+//
+// # Errors
+//
+// Classify puts every error into a Class, by number and type, never by text
+// (with one exception, see classOf).
+// Wrap turns a classified error into one of the four of package repo and
+// keeps the cause. The class that needs care is LostConnection: the statement
+// may have been done. OutcomeUnknown tells, and includes deadlines that passed
+// while a statement was under way. Read before writing again.
+//
+//	class           what happened                        Wrap gives
+//	LostSwap        a guarded swap found another ver     ErrConflict
+//	Deadlock        the transaction was rolled back      ErrConflict
+//	LockWait        waited too long for a row            ErrConflict
+//	Duplicate       the key is taken                     ErrConflict
+//	LostConnection  went away under way                  ErrUnavailable
+//	Unavailable     no connection, read-only, no time    ErrUnavailable
+//	TooLarge        value or statement too long          ErrTooLarge
+//	Missing         no such table or database            the error itself
+//	Other           everything else, mostly bugs         the error itself
+//
+// # Two pools
+//
+// Config.Interpolate chooses how arguments travel. Off, a statement is
+// prepared, executed and closed, and blobs go as they are. On, the driver
+// writes the arguments into the text: one round trip instead of two, which
+// doubles the rate of small reads, but escapes every byte, which halves the
+// rate of 40 KB writes. A program that does both opens a pool for each.
+package db

@@ -1,0 +1,187 @@
+package db
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/go-sql-driver/mysql"
+	"github.com/jmoiron/sqlx"
+)
+
+// The values a Config gets where it says nothing.
+const (
+	DefaultMaxOpen        = 32
+	DefaultConnectTimeout = 5 * time.Second
+	DefaultReadTimeout    = 30 * time.Second
+	DefaultWriteTimeout   = 30 * time.Second
+	DefaultLockWait       = 5 * time.Second
+)
+
+// maxLifetime bounds how long a pool stays with a server that a failover has
+// made the wrong one.
+const maxLifetime = 5 * time.Minute
+
+// sqlMode is what every session has. NO_UNSIGNED_SUBTRACTION must never be
+// among it: a lost swap is an underflow of an unsigned number.
+const sqlMode = "STRICT_TRANS_TABLES,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION"
+
+// ErrBadDSN says that a DSN cannot be used; the error around it says why,
+// without the password.
+var ErrBadDSN = errors.New("bad dsn")
+
+// Config says which database to open and how. The zero value of everything but
+// DSN is good.
+type Config struct {
+	// DSN is user:password@tcp(host:3306)/database?param=value, in the words of
+	// the Go MySQL driver. The database must be named. What the package doc
+	// lists as the session overrides the DSN; tls, rejectReadOnly and server
+	// variables go through.
+	DSN string
+	// MaxOpen bounds the connections of the pool, 0 is DefaultMaxOpen. All of
+	// them may stay idle.
+	MaxOpen int
+	// ConnectTimeout bounds dialling and the handshake, 0 is
+	// DefaultConnectTimeout.
+	ConnectTimeout time.Duration
+	// ReadTimeout bounds the wait for each answer of the server, 0 is
+	// DefaultReadTimeout. Below 0 there is none: for migrations, whose
+	// statements take as long as they take.
+	ReadTimeout time.Duration
+	// WriteTimeout bounds each write to the server, 0 is DefaultWriteTimeout,
+	// below 0 there is none.
+	WriteTimeout time.Duration
+	// LockWait bounds how long a statement waits for a row another transaction
+	// holds, in whole seconds of at least one; 0 is DefaultLockWait.
+	LockWait time.Duration
+	// Interpolate writes arguments into the statement, see the package doc: on
+	// for pools of small reads, off for pools that write lists.
+	Interpolate bool
+}
+
+// Open opens a pool on the database of c.DSN and checks that it answers. It
+// returns ErrBadDSN for a DSN that is wrong in itself, repo.ErrUnavailable when
+// the server cannot be reached, and an error of class Missing when there is no
+// such database. No error holds the password.
+func Open(ctx context.Context, c Config) (*sqlx.DB, error) {
+	cfg, err := parse(c.DSN)
+	if err != nil {
+		return nil, err
+	}
+	if cfg.DBName == "" {
+		return nil, fmt.Errorf("%w: %s names no database: put its name after the last slash", ErrBadDSN, Redact(c.DSN))
+	}
+	return open(ctx, cfg, c)
+}
+
+// OpenServer opens a pool on the server of c.DSN with no database chosen, to
+// create and drop databases. It returns the errors of Open.
+func OpenServer(ctx context.Context, c Config) (*sqlx.DB, error) {
+	cfg, err := parse(c.DSN)
+	if err != nil {
+		return nil, err
+	}
+	cfg.DBName = ""
+	return open(ctx, cfg, c)
+}
+
+func open(ctx context.Context, cfg *mysql.Config, c Config) (*sqlx.DB, error) {
+	if err := prepare(cfg, c); err != nil {
+		return nil, fmt.Errorf("%w: %s: %w", ErrBadDSN, Redact(c.DSN), err)
+	}
+	inner, err := mysql.NewConnector(cfg)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %s: %w", ErrBadDSN, Redact(c.DSN), err)
+	}
+	pool := sql.OpenDB(&connector{Connector: inner, timeout: cfg.Timeout})
+	pool.SetMaxOpenConns(or(c.MaxOpen, DefaultMaxOpen))
+	pool.SetMaxIdleConns(or(c.MaxOpen, DefaultMaxOpen))
+	pool.SetConnMaxLifetime(maxLifetime)
+	if err := pool.PingContext(ctx); err != nil {
+		pool.Close()
+		return nil, fmt.Errorf("open %s: %w", Redact(c.DSN), Wrap(err))
+	}
+	return sqlx.NewDb(pool, "mysql"), nil
+}
+
+// prepare lays the session of the package doc over what the DSN said.
+func prepare(cfg *mysql.Config, c Config) error {
+	if cfg.Params == nil {
+		cfg.Params = map[string]string{}
+	}
+	cfg.Params["sql_mode"] = "'" + sqlMode + "'"
+	cfg.Params["time_zone"] = "'+00:00'"
+	cfg.Params["innodb_lock_wait_timeout"] = strconv.Itoa(seconds(or(c.LockWait, DefaultLockWait)))
+	cfg.ParseTime = false
+	cfg.Loc = time.UTC
+	cfg.ClientFoundRows = false
+	cfg.MultiStatements = false
+	cfg.ColumnsWithAlias = false
+	cfg.InterpolateParams = c.Interpolate
+	// 0 asks the server. A fixed size above the server's would turn "too
+	// large" into a connection the server hangs up on.
+	cfg.MaxAllowedPacket = 0
+	cfg.Timeout = or(c.ConnectTimeout, DefaultConnectTimeout)
+	cfg.ReadTimeout = max(0, or(c.ReadTimeout, DefaultReadTimeout))
+	cfg.WriteTimeout = max(0, or(c.WriteTimeout, DefaultWriteTimeout))
+	// What the driver would print it also returns.
+	cfg.Logger = &mysql.NopLogger{}
+	return cfg.Apply(mysql.Charset("utf8mb4", ""))
+}
+
+// seconds rounds d up to whole seconds, the unit of innodb_lock_wait_timeout.
+func seconds(d time.Duration) int {
+	return max(1, int((d+time.Second-1)/time.Second))
+}
+
+// or returns v, or instead where v is zero.
+func or[T comparable](v, instead T) T {
+	var zero T
+	if v == zero {
+		return instead
+	}
+	return v
+}
+
+// parse reads a DSN. The driver's own message is passed on only where the
+// fault lies in the parameters: elsewhere it may quote the password.
+func parse(dsn string) (*mysql.Config, error) {
+	cfg, err := mysql.ParseDSN(dsn)
+	if err == nil {
+		return cfg, nil
+	}
+	slash := strings.LastIndexByte(dsn, '/')
+	if head, _, ok := strings.Cut(dsn[slash+1:], "?"); slash >= 0 && ok {
+		if _, headErr := mysql.ParseDSN(dsn[:slash+1] + head); headErr == nil {
+			return nil, fmt.Errorf("%w: %w", ErrBadDSN, err)
+		}
+	}
+	return nil, fmt.Errorf("%w: it must look like user:password@tcp(host:3306)/database", ErrBadDSN)
+}
+
+// Redact returns dsn with its password replaced by stars, for messages and
+// logs. A DSN that cannot be read is not shown at all.
+func Redact(dsn string) string {
+	cfg, err := mysql.ParseDSN(dsn)
+	if err != nil {
+		return "(unreadable dsn)"
+	}
+	if cfg.Passwd != "" {
+		cfg.Passwd = "***"
+	}
+	return cfg.FormatDSN()
+}
+
+// WithDatabase returns dsn with its database replaced by name.
+func WithDatabase(dsn, name string) (string, error) {
+	cfg, err := parse(dsn)
+	if err != nil {
+		return "", err
+	}
+	cfg.DBName = name
+	return cfg.FormatDSN(), nil
+}

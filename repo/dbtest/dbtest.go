@@ -1,0 +1,262 @@
+// Package dbtest gives tests a real database: one private server for each test
+// binary, one migrated database in it, fresh account ids for each test.
+//
+//	func TestMain(m *testing.M) { dbtest.Main(m) }
+//
+//	func TestStore_Swap(t *testing.T) {
+//		store := relation.New(dbtest.DB(t))
+//		id := dbtest.IDs(t, 1)[0]
+//		...
+//
+// The server starts with the first test that asks, in a tenth of a second, and
+// lives in memory. KITH_TEST_MYSQL_DSN names another server to use instead;
+// the databases made there have names of their own and are dropped at the end.
+// A machine without a server is a failure that says what to install.
+package dbtest
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"os"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/jmoiron/sqlx"
+
+	"kith/repo/db"
+	"kith/repo/mysqld"
+	"kith/repo/schema"
+	"kith/sql"
+)
+
+// Env names a server to use instead of a private one, as a DSN whose user may
+// create databases. The database it names is not touched.
+const Env = "KITH_TEST_MYSQL_DSN"
+
+// patience bounds each step of the harness.
+const patience = 60 * time.Second
+
+// firstID is where fresh account ids begin: high enough that a test may use
+// small numbers of its own.
+const firstID = 1000
+
+// harness is what the tests of one binary share.
+type harness struct {
+	mu       sync.Mutex
+	server   *mysqld.Server
+	admin    *sqlx.DB
+	adminDSN string
+	dropped  []string // databases to drop at the end
+	shared   *sqlx.DB
+	dsn      string
+	plans    map[string]*plans // by the database they are for
+	err      error             // of the first start, which is not tried again
+	lastID   atomic.Uint64
+}
+
+var h harness
+
+// Main runs the tests and stops what they started. Call it from TestMain.
+func Main(m *testing.M) {
+	code := m.Run()
+	if err := h.stop(); err != nil {
+		fmt.Fprintln(os.Stderr, "dbtest:", err)
+		code = max(code, 1)
+	}
+	os.Exit(code)
+}
+
+// DB returns the pool of this package's database, migrated. It is shared by
+// all tests of the binary; do not close it.
+func DB(tb testing.TB) *sqlx.DB {
+	tb.Helper()
+	return h.database(tb).shared
+}
+
+// DSN returns what package db opens the database of DB with, for tests that
+// need pools of their own.
+func DSN(tb testing.TB) string {
+	tb.Helper()
+	return h.database(tb).dsn
+}
+
+// Fresh returns a pool on a new, empty, unmigrated database of the test's own.
+// Both are gone when the test ends.
+func Fresh(tb testing.TB) *sqlx.DB {
+	tb.Helper()
+	pool, _ := fresh(tb)
+	return pool
+}
+
+// FreshDSN is Fresh for tests that open the new database themselves.
+func FreshDSN(tb testing.TB) string {
+	tb.Helper()
+	_, dsn := fresh(tb)
+	return dsn
+}
+
+// ServerDSN returns what db.OpenServer opens the server with.
+func ServerDSN(tb testing.TB) string {
+	tb.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if err := h.start(ctx); err != nil {
+		tb.Fatalf("start a test database: %v", err)
+	}
+	return h.adminDSN
+}
+
+// IDs returns n account ids that no test of this binary was given before. They
+// fit in 32 bits and lie in as many buckets as there are.
+func IDs(tb testing.TB, n int) []uint64 {
+	tb.Helper()
+	if n < 0 || n > 1<<24 {
+		tb.Fatalf("dbtest.IDs: n is %d, want 0 to %d", n, 1<<24)
+	}
+	last := h.lastID.Add(uint64(n))
+	ids := make([]uint64, n)
+	for i := range ids {
+		ids[i] = firstID + last - uint64(n) + uint64(i)
+	}
+	return ids
+}
+
+func fresh(tb testing.TB) (*sqlx.DB, string) {
+	tb.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if err := h.start(ctx); err != nil {
+		tb.Fatalf("start a test database: %v", err)
+	}
+	name := newName()
+	pool, dsn, err := h.create(ctx, name)
+	if err != nil {
+		tb.Fatalf("create a test database: %v", err)
+	}
+	tb.Cleanup(func() {
+		pool.Close()
+		if _, err := h.admin.Exec("DROP DATABASE IF EXISTS `" + name + "`"); err != nil {
+			tb.Errorf("drop a test database: %v", err)
+		}
+	})
+	return pool, dsn
+}
+
+// database returns the harness with the shared database in it.
+func (h *harness) database(tb testing.TB) *harness {
+	tb.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.shared == nil && h.err == nil {
+		h.err = h.share(ctx)
+	}
+	if h.err != nil {
+		tb.Fatalf("start a test database: %v", h.err)
+	}
+	return h
+}
+
+// share makes the shared database.
+func (h *harness) share(ctx context.Context) error {
+	if err := h.start(ctx); err != nil {
+		return err
+	}
+	name := newName()
+	pool, dsn, err := h.create(ctx, name)
+	if err != nil {
+		return err
+	}
+	migrations, err := schema.New(pool, sql.Migrations)
+	if err != nil {
+		return errors.Join(err, pool.Close())
+	}
+	if _, err := migrations.Up(ctx); err != nil {
+		return errors.Join(err, pool.Close())
+	}
+	h.shared, h.dsn = pool, dsn
+	return nil
+}
+
+// start starts the server, or finds the one that was named.
+func (h *harness) start(ctx context.Context) error {
+	if h.admin != nil {
+		return nil
+	}
+	h.adminDSN = os.Getenv(Env)
+	if h.server != nil {
+		h.adminDSN = h.server.DSN("")
+	} else if h.adminDSN == "" {
+		server, err := mysqld.Start(ctx, mysqld.Options{})
+		if err != nil {
+			return err
+		}
+		h.server, h.adminDSN = server, server.DSN("")
+	}
+	admin, err := db.OpenServer(ctx, db.Config{DSN: h.adminDSN, MaxOpen: 4})
+	if err != nil {
+		return err
+	}
+	h.admin = admin
+	return nil
+}
+
+// create makes a database and opens it.
+func (h *harness) create(ctx context.Context, name string) (*sqlx.DB, string, error) {
+	if _, err := h.admin.ExecContext(ctx, "CREATE DATABASE `"+name+"` DEFAULT CHARACTER SET utf8mb4"); err != nil {
+		return nil, "", err
+	}
+	h.dropped = append(h.dropped, name)
+	dsn, err := db.WithDatabase(h.adminDSN, name)
+	if err != nil {
+		return nil, "", err
+	}
+	pool, err := db.Open(ctx, db.Config{DSN: dsn})
+	return pool, dsn, err
+}
+
+// stop ends what start began.
+func (h *harness) stop() error {
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	var errs []error
+	if h.shared != nil {
+		errs = append(errs, h.shared.Close())
+	}
+	for _, p := range h.plans {
+		errs = append(errs, p.pool.Close())
+	}
+	if h.admin != nil {
+		if h.server == nil {
+			errs = append(errs, h.drop(ctx))
+		}
+		errs = append(errs, h.admin.Close())
+	}
+	if h.server != nil {
+		errs = append(errs, h.server.Stop(ctx))
+	}
+	return errors.Join(errs...)
+}
+
+func (h *harness) drop(ctx context.Context) error {
+	var errs []error
+	for _, name := range h.dropped {
+		_, err := h.admin.ExecContext(ctx, "DROP DATABASE IF EXISTS `"+name+"`")
+		errs = append(errs, err)
+	}
+	return errors.Join(errs...)
+}
+
+// newName returns a name that no other run on the same server has.
+func newName() string { return "kith_test_" + rand.Text()[:16] }

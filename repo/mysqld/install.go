@@ -1,0 +1,75 @@
+package mysqld
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"os/exec"
+)
+
+// install makes the data directory where there is none. It is made beside its
+// place and renamed when it is whole.
+func install(ctx context.Context, found program, f *folder, o Options) error {
+	if _, err := os.Stat(f.data()); err == nil {
+		return nil
+	} else if !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("%w: %w", ErrFolder, err)
+	}
+	// MariaDB starts on an empty directory when it need not know its users.
+	if found.mariadb && !o.Durable {
+		return mkdir(f.data())
+	}
+	fresh := f.data() + ".new"
+	if err := os.RemoveAll(fresh); err != nil {
+		return fmt.Errorf("%w: %w", ErrFolder, err)
+	}
+	if err := mkdir(fresh); err != nil {
+		return err
+	}
+	if err := fill(ctx, found, fresh, o.Log); err != nil {
+		return err
+	}
+	if err := os.Rename(fresh, f.data()); err != nil {
+		return fmt.Errorf("%w: %w", ErrFolder, err)
+	}
+	return nil
+}
+
+func mkdir(path string) error {
+	if err := os.Mkdir(path, 0o700); err != nil {
+		return fmt.Errorf("%w: %w", ErrFolder, err)
+	}
+	return nil
+}
+
+// fill makes the system tables in the empty directory data.
+func fill(ctx context.Context, found program, data string, log io.Writer) error {
+	path, args := found.path, []string{"--no-defaults", "--initialize-insecure", "--datadir=" + data}
+	if found.mariadb {
+		script, err := found.installer()
+		if err != nil {
+			return err
+		}
+		path, args = script, []string{"--no-defaults", "--datadir=" + data,
+			"--auth-root-authentication-method=normal", "--skip-test-db", "--skip-name-resolve"}
+	}
+	if os.Geteuid() == 0 {
+		args = append(args, "--user=root")
+	}
+	var out bytes.Buffer
+	cmd := exec.CommandContext(ctx, path, args...)
+	cmd.Stdout, cmd.Stderr = &out, &out
+	cmd.SysProcAttr = attributes(0)
+	err := cmd.Run()
+	if log != nil {
+		log.Write(out.Bytes())
+	}
+	if err != nil {
+		return fmt.Errorf("install a database with %s: %w: %s", path, err, bytes.TrimSpace(out.Bytes()))
+	}
+	return nil
+}

@@ -1,0 +1,196 @@
+// Package schema brings a database to the tables that this program needs, and
+// says whether it is there.
+//
+// The migrations are goose's: files NNNNN_name.sql, applied in order, noted in
+// the table goose_db_version, so that goose's own tool reads the same history.
+// What this package adds:
+//
+//   - One process migrates at a time. Up and DownOne hold GET_LOCK on a
+//     connection of its own, which the server releases when the process dies.
+//     Who waits asks again every few seconds, and gives up after LockTimeout.
+//   - A run that was cut off is picked up. MySQL commits each DDL statement by
+//     itself, so a crash can leave a table without the note that it is there;
+//     the statements are written to be run twice. The same holds for goose's
+//     own table, which is made here for that reason.
+//   - Check only reads. A program whose migrations are all applied runs, also
+//     where the database has newer ones: migrations are rolled out first, and
+//     the old code works with the new tables.
+package schema
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+
+	"github.com/jmoiron/sqlx"
+	"github.com/pressly/goose/v3"
+
+	"kith/repo/db"
+)
+
+// ErrOld says that the database lacks migrations this program needs. The error
+// around it names the versions and the command to run.
+var ErrOld = errors.New("the database schema is older than this program")
+
+// ErrNewer says that the newest migration of the database is unknown to this
+// program, so it cannot be taken back by it.
+var ErrNewer = errors.New("the database schema is newer than this program")
+
+// ErrNothingApplied says that there is no migration to take back.
+var ErrNothingApplied = errors.New("no migration is applied")
+
+// Schema brings one database to the newest of its migrations.
+type Schema struct {
+	db   *sqlx.DB
+	fsys fs.FS
+	need []Migration
+}
+
+// Migration is one migration that the program or the database knows.
+type Migration struct {
+	// Version is the number the file name begins with.
+	Version int64
+	// Name is the file name, empty where only the database knows the version.
+	Name string
+	// Applied says that the database has it.
+	Applied bool
+	// AppliedAt is when, in unix seconds; 0 while it is not applied.
+	AppliedAt int64
+}
+
+// New reads the migrations in the folder "migrations" of fsys. pool needs two
+// connections at least and no read timeout: statements that rebuild a large
+// table take hours. It does not ask the database anything.
+func New(pool *sqlx.DB, fsys fs.FS) (*Schema, error) {
+	if pool.Stats().MaxOpenConnections == 1 {
+		return nil, errors.New("migrations need a pool of two connections: one holds the lock")
+	}
+	sub, err := fs.Sub(fsys, "migrations")
+	if err != nil {
+		return nil, fmt.Errorf("read migrations: %w", err)
+	}
+	s := &Schema{db: pool, fsys: sub}
+	provider, err := s.provider()
+	if err != nil {
+		return nil, err
+	}
+	for _, source := range provider.ListSources() {
+		s.need = append(s.need, Migration{Version: source.Version, Name: source.Path})
+	}
+	return s, nil
+}
+
+func (s *Schema) provider() (*goose.Provider, error) {
+	provider, err := goose.NewProvider(goose.DialectMySQL, s.db.DB, s.fsys,
+		goose.WithDisableGlobalRegistry(true), goose.WithTableName(table))
+	if err != nil {
+		return nil, fmt.Errorf("read migrations: %w", err)
+	}
+	return provider, nil
+}
+
+// Up applies every migration that is not applied and returns those, oldest
+// first. It is safe to call from many processes at once: one migrates, the
+// others wait and find nothing left to do. When a migration fails, those
+// before it stay applied and are returned with the error.
+func (s *Schema) Up(ctx context.Context) ([]Migration, error) {
+	var done []*goose.MigrationResult
+	err := s.locked(ctx, func(ctx context.Context) error {
+		provider, err := s.ready(ctx)
+		if err != nil {
+			return err
+		}
+		done, err = provider.Up(ctx)
+		if partial := (*goose.PartialError)(nil); errors.As(err, &partial) {
+			done = partial.Applied
+			return fmt.Errorf("migrate up: %s: %w", partial.Failed.Source.Path, db.Wrap(partial.Err))
+		}
+		return wrap("migrate up", err)
+	})
+	return results(done, true), err
+}
+
+// DownOne takes back the migration applied last and returns it. It returns
+// ErrNothingApplied when there is none and ErrNewer when this program does not
+// have the file that says how.
+func (s *Schema) DownOne(ctx context.Context) (Migration, error) {
+	var done *goose.MigrationResult
+	err := s.locked(ctx, func(ctx context.Context) error {
+		provider, err := s.ready(ctx)
+		if err != nil {
+			return err
+		}
+		done, err = provider.Down(ctx)
+		switch {
+		case errors.Is(err, goose.ErrNoNextVersion):
+			return ErrNothingApplied
+		case errors.Is(err, goose.ErrVersionNotFound):
+			return fmt.Errorf("migrate down: %w: take it back with the program that applied it", ErrNewer)
+		}
+		return wrap("migrate down", err)
+	})
+	if err != nil {
+		return Migration{}, err
+	}
+	return results([]*goose.MigrationResult{done}, false)[0], nil
+}
+
+// ready makes the table of applied migrations and returns what works on it.
+func (s *Schema) ready(ctx context.Context) (*goose.Provider, error) {
+	if err := ensureTable(ctx, s.db); err != nil {
+		return nil, err
+	}
+	return s.provider()
+}
+
+// Status returns every migration that the program or the database knows, by
+// version. It reads only.
+func (s *Schema) Status(ctx context.Context) ([]Migration, error) {
+	applied, err := appliedAt(ctx, s.db)
+	if err != nil {
+		return nil, err
+	}
+	return merge(s.need, applied), nil
+}
+
+// Check returns nil when every migration of this program is applied and ErrOld
+// when one is not. It reads only.
+func (s *Schema) Check(ctx context.Context) error {
+	all, err := s.Status(ctx)
+	if err != nil {
+		return err
+	}
+	have, need, missing := int64(0), int64(0), 0
+	for _, m := range all {
+		if m.Applied {
+			have = m.Version
+		}
+		if m.Name != "" {
+			need = m.Version
+		}
+		if !m.Applied {
+			missing++
+		}
+	}
+	if missing == 0 {
+		return nil
+	}
+	return fmt.Errorf("%w: it is at version %d, this program needs version %d (%d to apply): run `kith migrate up`",
+		ErrOld, have, need, missing)
+}
+
+func results(done []*goose.MigrationResult, applied bool) []Migration {
+	var out []Migration
+	for _, r := range done {
+		out = append(out, Migration{Version: r.Source.Version, Name: r.Source.Path, Applied: applied})
+	}
+	return out
+}
+
+func wrap(doing string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("%s: %w", doing, db.Wrap(err))
+}
