@@ -1,0 +1,195 @@
+package committer
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"kith/repo"
+)
+
+// Store is what a committer commits to: rows R that are opened as drafts D.
+type Store[D Draft, R any] interface {
+	// Load opens rows, from the database if fresh, else perhaps from a cache.
+	Load(ctx context.Context, ids []uint64, fresh bool) (map[uint64]D, error)
+	// Locked opens rows while it holds their locks and swaps what edit returns.
+	Locked(ctx context.Context, ids []uint64, edit func(map[uint64]D) ([]R, error)) (won bool, err error)
+	// Pack turns a changed draft into the row to store; repo.ErrTooLarge if it does not fit.
+	Pack(D) (R, error)
+	// Swap stores rows, all or none, where nobody else was first.
+	Swap(ctx context.Context, rows []R) (won bool, err error)
+	// Tell announces committed rows to the cache.
+	Tell(ctx context.Context, rows []R)
+}
+
+// Draft is an opened row.
+type Draft interface {
+	AccountID() uint64
+	Changed() bool
+	Size() int
+}
+
+// Config bounds a committer. Zero values take the defaults.
+type Config struct {
+	Workers  int           // commits under way at once, 2
+	MaxEdits int           // edits in one commit, 256
+	MaxBytes int           // bytes of lists in one commit, 6 MiB
+	MaxQueue int           // edits that wait before more are refused, 4096
+	Tries    int           // swaps lost before an edit is given up, 20
+	Timeout  time.Duration // for one try, 10 s
+	Pause    func(ctx context.Context, try int)
+	Log      *slog.Logger
+	Metrics  *Metrics
+}
+
+// Committer gathers edits and commits them. It is safe for concurrent use.
+type Committer[D Draft, R any] struct {
+	store Store[D, R]
+	cfg   Config
+
+	mu      sync.Mutex
+	work    *sync.Cond
+	queue   *queue[D]
+	closed  bool
+	workers sync.WaitGroup
+}
+
+// New starts a committer; Close ends it.
+func New[D Draft, R any](store Store[D, R], cfg Config) *Committer[D, R] {
+	c := &Committer[D, R]{store: store, cfg: cfg.withDefaults(), queue: newQueue[D]()}
+	c.work = sync.NewCond(&c.mu)
+	for range c.cfg.Workers {
+		c.workers.Go(c.run)
+	}
+	return c
+}
+
+// Do runs apply on the rows of ids and returns when what it changed is
+// committed, or with apply's error. apply may run more than once, must check
+// before it changes, and must not block. It is not run, or its
+// changes are dropped as a whole, when Do answers repo.ErrUnavailable (queue
+// full, closed, database away), repo.ErrConflict or repo.ErrTooLarge.
+func (c *Committer[D, R]) Do(ctx context.Context, ids []uint64, apply func(rows map[uint64]D) error) error {
+	e := &edit[D]{ids: ids, apply: apply, done: make(chan struct{})}
+	if err := c.enqueue(e); err != nil {
+		return err
+	}
+	select {
+	case <-e.done:
+		return e.err
+	case <-ctx.Done():
+		c.leave(e)
+		return fmt.Errorf("wait for commit: %w", ctx.Err())
+	}
+}
+
+func (c *Committer[D, R]) enqueue(e *edit[D]) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.closed {
+		return fmt.Errorf("committer is closed: %w", repo.ErrUnavailable)
+	}
+	if c.queue.waiting >= c.cfg.MaxQueue {
+		c.cfg.Metrics.refused()
+		return fmt.Errorf("%d edits are waiting: %w", c.queue.waiting, repo.ErrUnavailable)
+	}
+	c.queue.push(e)
+	c.cfg.Metrics.queued(c.queue.waiting)
+	c.work.Signal()
+	return nil
+}
+
+// leave marks an edit that nobody waits for; if it is not on its way yet it
+// will not go.
+func (c *Committer[D, R]) leave(e *edit[D]) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	e.gone = !e.taken
+}
+
+// Close refuses new edits, commits what waits and returns when all is answered
+// or ctx ends.
+func (c *Committer[D, R]) Close(ctx context.Context) error {
+	c.mu.Lock()
+	c.closed = true
+	c.work.Broadcast()
+	c.mu.Unlock()
+	drained := make(chan struct{})
+	go func() {
+		c.workers.Wait()
+		close(drained)
+	}()
+	select {
+	case <-drained:
+		return nil
+	case <-ctx.Done():
+		return fmt.Errorf("drain committer: %w", ctx.Err())
+	}
+}
+
+// run is one worker.
+func (c *Committer[D, R]) run() {
+	for {
+		batch, rows, ok := c.next()
+		if !ok {
+			return
+		}
+		c.commit(batch)
+		c.mu.Lock()
+		c.queue.release(rows)
+		c.work.Broadcast()
+		c.mu.Unlock()
+	}
+}
+
+// next waits for edits that can go; not ok means closed and drained.
+func (c *Committer[D, R]) next() (batch []*edit[D], rows []uint64, ok bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for {
+		batch, rows = c.queue.take(c.cfg.MaxEdits)
+		if len(batch) > 0 {
+			if len(c.queue.ready) > 0 {
+				c.work.Signal()
+			}
+			c.cfg.Metrics.queued(c.queue.waiting)
+			return batch, rows, true
+		}
+		if c.closed && c.queue.waiting == 0 {
+			c.work.Broadcast()
+			return nil, nil, false
+		}
+		c.work.Wait()
+	}
+}
+
+func (c Config) withDefaults() Config {
+	setDefault(&c.Workers, 2)
+	setDefault(&c.MaxEdits, 256)
+	setDefault(&c.MaxBytes, 6<<20)
+	setDefault(&c.MaxQueue, 4096)
+	setDefault(&c.Tries, 20)
+	setDefault(&c.Timeout, 10*time.Second)
+	if c.Pause == nil {
+		c.Pause = jitter
+	}
+	if c.Log == nil {
+		c.Log = slog.New(slog.DiscardHandler)
+	}
+	return c
+}
+
+func setDefault[T int | time.Duration](v *T, d T) {
+	if *v <= 0 {
+		*v = d
+	}
+}
+
+// Waiting returns how many edits wait for a commit.
+func (c *Committer[D, R]) Waiting() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.queue.waiting
+}
