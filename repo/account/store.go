@@ -1,0 +1,253 @@
+package account
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"slices"
+	"strings"
+
+	"github.com/jmoiron/sqlx"
+
+	"kith/repo"
+	"kith/repo/cache"
+	"kith/repo/db"
+)
+
+// ErrTaken says that a name or an id belongs to somebody already.
+var ErrTaken = errors.New("taken")
+
+// MaxRows bounds how many rows one statement reads or writes.
+const MaxRows = 500
+
+// Account is one account row.
+type Account struct {
+	ID          uint64 `db:"account_id"`
+	Ver         uint64 `db:"ver"`
+	Username    string `db:"username"`
+	DisplayName string `db:"display_name"`
+	Locked      bool   `db:"locked"`
+	CreatedAt   uint64 `db:"created_at"` // unix milliseconds
+}
+
+// Store reads and writes accounts. It is safe for concurrent use.
+type Store struct {
+	db   *sqlx.DB
+	rows cache.Reader[Account]
+}
+
+// New makes a store.
+func New(database *sqlx.DB, c cache.Cache) *Store {
+	s := &Store{db: database}
+	s.rows = cache.Reader[Account]{Cache: c, Key: key, Unpack: unpack, Pack: pack, Load: s.load}
+	return s
+}
+
+func bucket(id uint64) uint16 { return uint16(id & 1023) }
+
+// nameBucket is the route of a claimed name.
+func nameBucket(name string) uint16 {
+	h := fnv.New32a()
+	h.Write([]byte(name))
+	return uint16(h.Sum32() & 1023)
+}
+
+// Load returns the accounts of ids that exist, through the cache.
+func (s *Store) Load(ctx context.Context, ids []uint64) (map[uint64]Account, error) {
+	rows, err := s.rows.Read(ctx, ids)
+	if err != nil {
+		return nil, err
+	}
+	for id, a := range rows {
+		if a.Ver == 0 {
+			delete(rows, id)
+		}
+	}
+	return rows, nil
+}
+
+// Get returns one account or repo.ErrNotFound.
+func (s *Store) Get(ctx context.Context, id uint64) (Account, error) {
+	rows, err := s.Load(ctx, []uint64{id})
+	if err != nil {
+		return Account{}, err
+	}
+	a, ok := rows[id]
+	if !ok {
+		return Account{}, fmt.Errorf("account %d: %w", id, repo.ErrNotFound)
+	}
+	return a, nil
+}
+
+// load reads accounts by key. Index: PRIMARY (bucket, account_id), one range an id.
+func (s *Store) load(ctx context.Context, ids []uint64) (map[uint64]Account, error) {
+	out := make(map[uint64]Account, len(ids))
+	for part := range slices.Chunk(ids, MaxRows) {
+		args := make([]any, 0, 2*len(part))
+		for _, id := range part {
+			out[id] = Account{ID: id}
+			args = append(args, bucket(id), id)
+		}
+		var rows []Account
+		err := s.db.SelectContext(ctx, &rows, `SELECT account_id, ver, username, display_name, locked, created_at FROM account WHERE (bucket, account_id) IN (`+repeat("(?,?)", len(part))+`)`, args...)
+		if err != nil {
+			return nil, fmt.Errorf("load %d accounts: %w", len(part), db.Wrap(err))
+		}
+		for _, a := range rows {
+			out[a.ID] = a
+		}
+	}
+	return out, nil
+}
+
+// ByName returns the account that claimed name, in any case, or repo.ErrNotFound.
+// Index: PRIMARY (bucket, name).
+func (s *Store) ByName(ctx context.Context, name string) (Account, error) {
+	name = strings.ToLower(name)
+	var id uint64
+	err := s.db.GetContext(ctx, &id, `SELECT account_id FROM username WHERE bucket = ? AND name = ?`, nameBucket(name), name)
+	if err != nil {
+		return Account{}, fmt.Errorf("look up name %q: %w", name, db.Wrap(err))
+	}
+	return s.Get(ctx, id)
+}
+
+// Create claims a's name and writes its row. With ID 0 an id is made. It
+// answers ErrTaken where the name or the given id belongs to somebody.
+func (s *Store) Create(ctx context.Context, a Account) (Account, error) {
+	made := a.ID == 0
+	for range 100 {
+		if made {
+			id, err := s.nextID(ctx)
+			if err != nil {
+				return a, err
+			}
+			a.ID = id
+		}
+		err := s.create(ctx, a)
+		if errors.Is(err, errIDTaken) && made {
+			continue // the product gave this id to somebody: take the next
+		}
+		if err != nil {
+			return a, err
+		}
+		if !made {
+			if err := s.pass(ctx, a.ID); err != nil {
+				return a, err
+			}
+		}
+		a.Ver = 1
+		s.rows.Tell(ctx, []uint64{a.ID}, []Account{a})
+		return a, nil
+	}
+	return a, fmt.Errorf("make an id: 100 in a row are taken: %w", repo.ErrConflict)
+}
+
+var (
+	errIDTaken   = fmt.Errorf("id is %w", ErrTaken)
+	errNameTaken = fmt.Errorf("name is %w", ErrTaken)
+)
+
+func (s *Store) create(ctx context.Context, a Account) error {
+	name := strings.ToLower(a.Username)
+	err := db.WithTx(ctx, s.db, func(tx *sqlx.Tx) error {
+		_, err := tx.ExecContext(ctx, `INSERT INTO username (bucket, name, account_id) VALUES (?, ?, ?)`, nameBucket(name), name, a.ID)
+		if db.Classify(err) == db.Duplicate {
+			return errNameTaken
+		} else if err != nil {
+			return err
+		}
+		_, err = tx.ExecContext(ctx, `INSERT INTO account (bucket, account_id, ver, username, display_name, locked, created_at) VALUES (?, ?, 1, ?, ?, ?, ?)`,
+			bucket(a.ID), a.ID, a.Username, a.DisplayName, a.Locked, a.CreatedAt)
+		if db.Classify(err) == db.Duplicate {
+			return errIDTaken
+		}
+		return err
+	})
+	if errors.Is(err, ErrTaken) {
+		return err
+	}
+	if err != nil {
+		return fmt.Errorf("create account %d: %w", a.ID, db.Wrap(err))
+	}
+	return nil
+}
+
+// nextID takes one id from the sequence. Index: PRIMARY (bucket, name).
+func (s *Store) nextID(ctx context.Context) (uint64, error) {
+	var id uint64
+	err := db.WithTx(ctx, s.db, func(tx *sqlx.Tx) error {
+		_, err := tx.ExecContext(ctx, `INSERT INTO sequence (bucket, name, next) VALUES (0, 'account', 2) ON DUPLICATE KEY UPDATE next = next + 1`)
+		if err != nil {
+			return err
+		}
+		return tx.GetContext(ctx, &id, `SELECT next - 1 FROM sequence WHERE bucket = 0 AND name = 'account'`)
+	})
+	if err != nil {
+		return 0, fmt.Errorf("take an account id: %w", db.Wrap(err))
+	}
+	return id, nil
+}
+
+// pass moves the sequence past an id that the product gave, if it fits in 32 bits.
+func (s *Store) pass(ctx context.Context, id uint64) error {
+	if id >= 1<<32-1 {
+		return nil
+	}
+	_, err := s.db.ExecContext(ctx, `INSERT INTO sequence (bucket, name, next) VALUES (0, 'account', ?) ON DUPLICATE KEY UPDATE next = GREATEST(next, VALUES(next))`, id+1)
+	if err != nil {
+		return fmt.Errorf("move account ids past %d: %w", id, db.Wrap(err))
+	}
+	return nil
+}
+
+// SetLocked decides whether followers must ask first.
+func (s *Store) SetLocked(ctx context.Context, id uint64, locked bool) (Account, error) {
+	for range 20 {
+		rows, err := s.load(ctx, []uint64{id})
+		if err != nil {
+			return Account{}, err
+		}
+		a := rows[id]
+		if a.Ver == 0 {
+			return a, fmt.Errorf("account %d: %w", id, repo.ErrNotFound)
+		}
+		won, err := s.swapLocked(ctx, a, locked)
+		if err != nil {
+			return a, err
+		}
+		if won {
+			a.Locked, a.Ver = locked, a.Ver+1
+			s.rows.Tell(ctx, []uint64{id}, []Account{a})
+			return a, nil
+		}
+	}
+	return Account{}, fmt.Errorf("account %d: %w", id, repo.ErrConflict)
+}
+
+// swapLocked is a swap on ver. Index: PRIMARY (bucket, account_id).
+func (s *Store) swapLocked(ctx context.Context, a Account, locked bool) (bool, error) {
+	res, err := s.db.ExecContext(ctx, `UPDATE account SET locked = ?, ver = ver + 1 WHERE bucket = ? AND account_id = ? AND ver = ?`, locked, bucket(a.ID), a.ID, a.Ver)
+	if err != nil {
+		return false, fmt.Errorf("lock account %d: %w", a.ID, db.Wrap(err))
+	}
+	n, err := res.RowsAffected()
+	return n == 1, err
+}
+
+// Walk returns up to limit accounts that come after the given one in key
+// order (0 for the first). Index: PRIMARY (bucket, account_id), a range.
+func (s *Store) Walk(ctx context.Context, after uint64, limit int) ([]Account, error) {
+	var out []Account
+	err := s.db.SelectContext(ctx, &out, `SELECT account_id, ver, username, display_name, locked, created_at FROM account WHERE (bucket = ? AND account_id > ?) OR bucket > ? ORDER BY bucket, account_id LIMIT ?`,
+		bucket(after), after, bucket(after), limit)
+	if err != nil {
+		return nil, fmt.Errorf("walk accounts after %d: %w", after, db.Wrap(err))
+	}
+	return out, nil
+}
+
+func repeat(s string, n int) string {
+	return strings.TrimSuffix(strings.Repeat(s+",", n), ",")
+}

@@ -1,0 +1,72 @@
+package cache
+
+import "context"
+
+// Entry is one cached row: its packed value and its ver. Ver 0 marks a row
+// that is known to be absent; its Value is empty.
+//
+// An Entry given to a cache belongs to the cache: the caller must not change
+// the bytes of Value afterwards. Nor may it change those it gets from one.
+type Entry struct {
+	Key   string
+	Ver   uint64
+	Value []byte
+}
+
+// Cache keeps entries whose ver never goes back.
+//
+// Keys are at most 250 bytes, the cache's own prefix included, without spaces
+// and control characters; others are never held. A key carries the format
+// version of its value. All methods may be called at the same time, and after
+// Close, when they do nothing.
+type Cache interface {
+	// Get returns what the cache holds of keys. A key that is missing, expired
+	// or on a server that is away is not in the result; a broken cache is a
+	// miss, never an error. When ctx ends, Get returns what it has.
+	Get(ctx context.Context, keys []string) map[string]Entry
+	// Fill offers entries that a reader found in the database. It adds and
+	// never replaces. When ctx ends, Fill returns and some may not be added.
+	Fill(ctx context.Context, entries []Entry)
+	// Put tells the cache of rows that were just committed. An entry is stored
+	// unless the cache holds the same or a higher Ver. If a server cannot be
+	// told, the key is remembered and dropped from that server as soon as it
+	// answers again, before anything is read from it. Put does not stop when
+	// ctx ends, because the rows are committed; it waits for a server that
+	// hangs one time-out at most.
+	Put(ctx context.Context, entries []Entry)
+	// Drop forgets keys. Like Put it remembers what it could not tell and does
+	// not stop when ctx ends.
+	Drop(ctx context.Context, keys []string)
+	// Ping returns nil if every server answers, else an error that wraps
+	// repo.ErrUnavailable and names those that are away. It is for readiness
+	// pages: the cache works on either way.
+	Ping(ctx context.Context) error
+	// Close ends the work in the background and waits for it.
+	Close() error
+}
+
+// None is a cache that holds nothing, for tools and tests.
+type None struct{}
+
+var _ Cache = None{}
+
+// NewNone returns a cache that holds nothing.
+func NewNone() None { return None{} }
+
+// Get finds nothing.
+func (None) Get(context.Context, []string) map[string]Entry { return map[string]Entry{} }
+
+// Fill does nothing.
+func (None) Fill(context.Context, []Entry) {}
+
+// Put does nothing.
+func (None) Put(context.Context, []Entry) {}
+
+// Drop does nothing.
+func (None) Drop(context.Context, []string) {}
+
+// Ping returns nil.
+func (None) Ping(context.Context) error { return nil }
+
+// Close returns nil.
+func (None) Close() error { return nil }

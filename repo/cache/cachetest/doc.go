@@ -1,0 +1,3 @@
+// Package cachetest is the suite that every implementation of cache.Cache
+// passes.
+package cachetest

@@ -1,0 +1,58 @@
+// Package cache keeps rows near their readers, and never lets a row go back.
+//
+// MySQL is the truth. A cache holds entries: the packed value of a row and the
+// row's ver, or a mark that the row is absent. Whatever happens to the cache,
+// no write goes wrong, and a read is late by at most the expiry of an entry:
+// a stale row is found out by the next swap, because its ver is too low.
+//
+// # Who calls what
+//
+//	reader   Get ── miss ──> Flight.Do ──> database ──> Fill
+//	writer   commit ──> Flight.Forget ──> Put (or Drop)
+//
+// Three implementations stand behind the interface [Cache]: [Memcached] for
+// many processes, [Local] for one process, [None] for tools and tests.
+// [Flight] sees to it that of many readers that miss a row at once only one
+// asks the database.
+//
+// # Why a row does not go back
+//
+// Fill only adds. Put replaces an entry by memcached's own compare-and-swap
+// and only where the held ver is lower. So the order in which readers and
+// writers arrive does not matter, with two exceptions that expiry bounds: a
+// reader that is very slow, so that the row it read is committed anew, put,
+// and evicted again before it fills; and a key dropped by Drop, after which
+// nothing remembers its ver.
+//
+// A value that is too large to be held leaves a hole: an entry that has a ver
+// and no value. It reads as a miss, and it keeps the older row from coming
+// back through a late Fill.
+//
+// # When a server is away
+//
+// Each memcached server is a node with a breaker of its own:
+//
+//	      a call times out, breaks, or a key could not be told
+//	up ──────────────────────────────────────────────────────────> away
+//	 ^                                                              │
+//	 └── version answered, every untold key deleted ── every 250 ms ┘
+//
+// While a node is away its keys miss at once, and Put and Drop only remember
+// the key as untold. A node is up only while nothing is untold: this is what
+// makes the first read after its return safe. Calls that timed out may still
+// lie in socket buffers and be carried out after the return, so the same keys
+// are deleted once more a second later.
+//
+// A caller pays at most one time-out: all calls to a node that are under way
+// when it hangs time out together, and the first of them closes the node for
+// those that follow. At most MaxIdle calls to a node are under way at once,
+// so that a burst cannot use up memcached's connections.
+//
+// The keys of a node that is away do not move to another: when they moved
+// back they would find stale rows. For the same reason a change of the server
+// list may show rows as old as the expiry.
+//
+// Untold keys live in the memory of the process that could not tell them. If
+// it ends before it could, or more than a million are waiting, the expiry
+// bounds how long their rows stay stale.
+package cache

@@ -1,0 +1,181 @@
+package cache
+
+import (
+	"context"
+	"fmt"
+	"sync/atomic"
+	"time"
+
+	"github.com/maypok86/otter/v2"
+	"github.com/prometheus/client_golang/prometheus"
+)
+
+// entryOverhead is about what an entry costs beside its key and value: the
+// node in otter's table and policy, and two slice headers.
+const entryOverhead = 160
+
+// LocalConfig says how large and how patient a Local is.
+type LocalConfig struct {
+	// MaxBytes bounds the memory of all entries, by about ten per cent. The
+	// least used ones go first. It must be above 0.
+	MaxBytes int64
+	// Expiry is how long a row is held; 0 means 10 minutes.
+	Expiry time.Duration
+	// AbsentExpiry is how long the mark of an absent row is held; 0 means 30
+	// seconds.
+	AbsentExpiry time.Duration
+	// Registerer gets the metrics; nil means none.
+	Registerer prometheus.Registerer
+}
+
+// Local is a cache in the memory of this process, for programs that run as
+// one process: no other process learns of what is put.
+type Local struct {
+	entries  *otter.Cache[string, held]
+	metrics  *metrics
+	maxBytes int64
+	closed   atomic.Bool
+}
+
+var _ Cache = (*Local)(nil)
+
+// held is what otter holds of a key. A hole has no value.
+type held struct {
+	Entry
+	hole bool
+}
+
+// NewLocal returns an empty cache. Close it.
+func NewLocal(cfg LocalConfig) (*Local, error) {
+	if cfg.MaxBytes <= 0 {
+		return nil, fmt.Errorf("local cache of %d bytes: must be above 0", cfg.MaxBytes)
+	}
+	cfg.Expiry = orDefault(cfg.Expiry, defaultExpiry)
+	cfg.AbsentExpiry = orDefault(cfg.AbsentExpiry, defaultAbsentExpiry)
+	entries, err := otter.New(&otter.Options[string, held]{
+		MaximumWeight: uint64(cfg.MaxBytes),
+		Weigher:       func(_ string, h held) uint32 { return uint32(h.weight()) },
+		ExpiryCalculator: otter.ExpiryWritingFunc(func(e otter.Entry[string, held]) time.Duration {
+			if e.Value.hole || e.Value.Ver == 0 {
+				return cfg.AbsentExpiry
+			}
+			return cfg.Expiry
+		}),
+	})
+	if err != nil {
+		return nil, fmt.Errorf("make local cache: %w", err)
+	}
+	m, err := newMetrics(cfg.Registerer)
+	if err != nil {
+		entries.StopAllGoroutines()
+		return nil, err
+	}
+	return &Local{entries: entries, metrics: m, maxBytes: cfg.MaxBytes}, nil
+}
+
+func (e Entry) weight() int64 { return int64(entryOverhead + len(e.Key) + len(e.Value)) }
+
+// Get returns what the cache holds of keys.
+func (l *Local) Get(ctx context.Context, keys []string) map[string]Entry {
+	found := make(map[string]Entry, len(keys))
+	if l.closed.Load() || ctx.Err() != nil {
+		return found
+	}
+	for _, key := range keys {
+		h, ok := l.entries.GetIfPresent(key)
+		if !ok || h.hole {
+			l.metrics.miss.Inc()
+			continue
+		}
+		l.metrics.hit.Inc()
+		found[key] = h.Entry
+	}
+	return found
+}
+
+// Fill adds entries whose keys are not held.
+func (l *Local) Fill(ctx context.Context, entries []Entry) {
+	if l.closed.Load() || ctx.Err() != nil {
+		return
+	}
+	for _, e := range entries {
+		l.fill(e)
+	}
+}
+
+func (l *Local) fill(e Entry) {
+	switch h := l.hold(e); {
+	case h.hole:
+		l.metrics.fillTooLarge.Inc()
+	case !legal(e.Key):
+		l.metrics.fillFailed.Inc()
+	default:
+		if _, added := l.entries.SetIfAbsent(e.Key, h); !added {
+			l.metrics.held.Inc()
+			return
+		}
+		l.metrics.filled.Inc()
+	}
+}
+
+// Put stores entries whose Ver is higher than the held one.
+func (l *Local) Put(_ context.Context, entries []Entry) {
+	if l.closed.Load() {
+		return
+	}
+	for _, e := range entries {
+		l.put(e)
+	}
+}
+
+func (l *Local) put(e Entry) {
+	if !legal(e.Key) {
+		l.metrics.failed.Inc()
+		return
+	}
+	h, result := l.hold(e), l.metrics.stored
+	if h.hole {
+		result = l.metrics.tooLarge
+	}
+	// otter holds the lock of the key while it asks, so nothing comes between.
+	l.entries.Compute(e.Key, func(old held, found bool) (held, otter.ComputeOp) {
+		if found && old.Ver >= e.Ver {
+			result = l.metrics.newer
+			return old, otter.CancelOp
+		}
+		return h, otter.WriteOp
+	})
+	result.Inc()
+}
+
+// hold returns what is held of e: a hole, if e is too large.
+func (l *Local) hold(e Entry) held {
+	if e.tooLarge() || e.weight() > l.maxBytes {
+		return held{Entry: Entry{Key: e.Key, Ver: e.Ver}, hole: true}
+	}
+	if e.Ver == 0 {
+		e.Value = nil
+	}
+	return held{Entry: e}
+}
+
+// Drop forgets keys.
+func (l *Local) Drop(_ context.Context, keys []string) {
+	for _, key := range keys {
+		l.entries.Invalidate(key)
+	}
+}
+
+// Ping returns nil.
+func (l *Local) Ping(context.Context) error { return nil }
+
+// Close forgets everything.
+func (l *Local) Close() error {
+	if l.closed.Swap(true) {
+		return nil
+	}
+	l.entries.StopAllGoroutines()
+	l.entries.InvalidateAll()
+	l.metrics.close()
+	return nil
+}

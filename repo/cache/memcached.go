@@ -1,0 +1,334 @@
+package cache
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"log/slog"
+	"net"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"kith/repo"
+)
+
+const (
+	defaultTimeout      = 100 * time.Millisecond
+	defaultMaxIdle      = 64
+	defaultExpiry       = 10 * time.Minute
+	defaultAbsentExpiry = 30 * time.Second
+
+	// maxExpiry is the longest expiry that memcached takes as a duration.
+	maxExpiry = 30 * 24 * time.Hour
+	// maxKey is the longest key that memcached takes, prefix included.
+	maxKey = 250
+)
+
+// MemcachedConfig says where the memcached servers are and how to use them.
+type MemcachedConfig struct {
+	// Servers are host:port, or the path of a unix socket. Their order decides
+	// which keys lie where, so every process must name them in the same order.
+	Servers []string
+	// Timeout bounds connecting to a server and each wait for its answer;
+	// 0 means 100 ms.
+	Timeout time.Duration
+	// MaxIdle is how many connections to a server are kept, and how many are
+	// used at the same time; 0 means 64.
+	MaxIdle int
+	// Expiry is how long a row is held, in whole seconds rounded up, at most 30
+	// days; 0 means 10 minutes.
+	Expiry time.Duration
+	// AbsentExpiry is the same for the mark of an absent row; 0 means 30
+	// seconds.
+	AbsentExpiry time.Duration
+	// Prefix stands before every key, to share servers with other programs.
+	Prefix string
+	// Log gets a line when a server goes away and when it is back; nil means
+	// slog.Default.
+	Log *slog.Logger
+	// Now tells the time, for how long a server was away; nil means time.Now.
+	Now func() time.Time
+	// Registerer gets the metrics; nil means none.
+	Registerer prometheus.Registerer
+}
+
+// Memcached is a cache in memcached servers, shared by all processes.
+type Memcached struct {
+	prefix  string
+	nodes   []*node
+	metrics *metrics
+
+	mu     sync.RWMutex // guards closed against calls that begin
+	closed bool
+	calls  sync.WaitGroup // calls and their goroutines under way
+}
+
+var _ Cache = (*Memcached)(nil)
+
+// NewMemcached returns a cache in the servers of cfg. It does not wait for
+// them: one that does not answer is found out by the first call. Close it.
+func NewMemcached(cfg MemcachedConfig) (*Memcached, error) {
+	cfg = cfg.withDefaults()
+	if err := cfg.check(); err != nil {
+		return nil, err
+	}
+	metrics, err := newMetrics(cfg.Registerer)
+	if err != nil {
+		return nil, err
+	}
+	m := &Memcached{prefix: cfg.Prefix, metrics: metrics}
+	for _, server := range cfg.Servers {
+		m.nodes = append(m.nodes, newNode(server, cfg, metrics))
+	}
+	if err := metrics.registerNodes(m.nodes); err != nil {
+		return nil, err
+	}
+	for _, n := range m.nodes {
+		go n.watch()
+	}
+	return m, nil
+}
+
+func (cfg MemcachedConfig) withDefaults() MemcachedConfig {
+	cfg.Timeout = orDefault(cfg.Timeout, defaultTimeout)
+	cfg.MaxIdle = orDefault(cfg.MaxIdle, defaultMaxIdle)
+	cfg.Expiry = orDefault(cfg.Expiry, defaultExpiry)
+	cfg.AbsentExpiry = orDefault(cfg.AbsentExpiry, defaultAbsentExpiry)
+	if cfg.Log == nil {
+		cfg.Log = slog.Default()
+	}
+	if cfg.Now == nil {
+		cfg.Now = time.Now
+	}
+	return cfg
+}
+
+func orDefault[T comparable](v, otherwise T) T {
+	var zero T
+	if v == zero {
+		return otherwise
+	}
+	return v
+}
+
+func (cfg MemcachedConfig) check() error {
+	switch {
+	case len(cfg.Servers) == 0:
+		return errors.New("memcached: no servers")
+	case cfg.Timeout < 0, cfg.MaxIdle < 0, cfg.Expiry < 0, cfg.AbsentExpiry < 0:
+		return errors.New("memcached: a negative setting")
+	case cfg.Expiry > maxExpiry, cfg.AbsentExpiry > maxExpiry:
+		return fmt.Errorf("memcached: an expiry over %v", maxExpiry)
+	case len(cfg.Prefix) > maxKey/2, !legal(cfg.Prefix):
+		return fmt.Errorf("memcached: prefix %q: too long, or a space in it", cfg.Prefix)
+	}
+	seen := make(map[string]bool)
+	for _, server := range cfg.Servers {
+		if _, _, err := net.SplitHostPort(server); err != nil && network(server) == "tcp" {
+			return fmt.Errorf("memcached: server %q: %w", server, err)
+		}
+		if seen[server] {
+			return fmt.Errorf("memcached: server %q is named twice", server)
+		}
+		seen[server] = true
+	}
+	return nil
+}
+
+// legal tells whether memcached takes key.
+func legal(key string) bool {
+	if len(key) > maxKey {
+		return false
+	}
+	for i := range len(key) {
+		if key[i] <= ' ' || key[i] == 0x7f {
+			return false
+		}
+	}
+	return true
+}
+
+// Get returns what the servers hold of keys, asking them all at once.
+func (m *Memcached) Get(ctx context.Context, keys []string) map[string]Entry {
+	found := make(map[string]Entry, len(keys))
+	if ctx.Err() != nil || !m.enter() {
+		return found
+	}
+	defer m.calls.Done()
+	batches := m.batches(keys)
+	answers := make(chan map[string]Entry, len(batches))
+	for _, b := range batches {
+		m.calls.Go(func() { answers <- b.node.get(b.keys) })
+	}
+	for range batches {
+		select {
+		case answer := <-answers:
+			for key, e := range answer {
+				e.Key = key[len(m.prefix):]
+				found[e.Key] = e
+			}
+		case <-ctx.Done():
+			return found
+		}
+	}
+	return found
+}
+
+// Fill adds entries whose keys are not held.
+func (m *Memcached) Fill(ctx context.Context, entries []Entry) {
+	if ctx.Err() != nil || !m.enter() {
+		return
+	}
+	defer m.calls.Done()
+	filled := make(chan struct{})
+	m.calls.Go(func() {
+		defer close(filled)
+		m.tell(entries, func(n *node, entries []Entry) { n.fill(ctx, entries) })
+	})
+	select {
+	case <-filled:
+	case <-ctx.Done():
+	}
+}
+
+// Put stores entries whose Ver is higher than the held one, or remembers the
+// keys where a server is away.
+func (m *Memcached) Put(_ context.Context, entries []Entry) {
+	if !m.enter() {
+		return
+	}
+	defer m.calls.Done()
+	m.tell(entries, (*node).put)
+}
+
+// Drop forgets keys, or remembers them where a server is away.
+func (m *Memcached) Drop(_ context.Context, keys []string) {
+	if !m.enter() {
+		return
+	}
+	defer m.calls.Done()
+	entries := make([]Entry, len(keys))
+	for i, key := range keys {
+		entries[i].Key = key
+	}
+	m.tell(entries, func(n *node, entries []Entry) { n.drop(keysOf(entries)) })
+}
+
+// Ping asks every server that is not known to be away.
+func (m *Memcached) Ping(ctx context.Context) error {
+	if !m.enter() {
+		return fmt.Errorf("memcached: closed: %w", repo.ErrUnavailable)
+	}
+	defer m.calls.Done()
+	answers := make(chan error, len(m.nodes))
+	for _, n := range m.nodes {
+		m.calls.Go(func() { answers <- n.ping() })
+	}
+	var errs []error
+	for range m.nodes {
+		select {
+		case err := <-answers:
+			errs = append(errs, err)
+		case <-ctx.Done():
+			return fmt.Errorf("ping memcached: %w", ctx.Err())
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// Close ends the probes and the connections and waits for the calls under way.
+func (m *Memcached) Close() error {
+	m.mu.Lock()
+	closed := m.closed
+	m.closed = true
+	m.mu.Unlock()
+	if closed {
+		return nil
+	}
+	m.calls.Wait()
+	for _, n := range m.nodes {
+		n.close()
+	}
+	m.metrics.close()
+	return nil
+}
+
+// enter begins a call, which ends with calls.Done; it is false after Close.
+func (m *Memcached) enter() bool {
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	if !m.closed {
+		m.calls.Add(1)
+	}
+	return !m.closed
+}
+
+// tell hands each node its entries, to all nodes at once.
+func (m *Memcached) tell(entries []Entry, f func(*node, []Entry)) {
+	parts := make(map[*node]map[string]Entry)
+	for _, e := range entries {
+		e.Key = m.prefix + e.Key
+		n := m.node(e.Key)
+		if !legal(e.Key) {
+			continue
+		}
+		if parts[n] == nil {
+			parts[n] = make(map[string]Entry)
+		}
+		// Of a key that is named twice only the highest ver counts.
+		if old, found := parts[n][e.Key]; !found || old.Ver < e.Ver {
+			parts[n][e.Key] = e
+		}
+	}
+	var told sync.WaitGroup
+	for n, part := range parts {
+		told.Go(func() { f(n, entriesOf(part)) })
+	}
+	told.Wait()
+}
+
+// batch is keys of one node that are asked for together.
+type batch struct {
+	node *node
+	keys []string
+}
+
+// batches spreads keys, with their prefix, over the nodes.
+func (m *Memcached) batches(keys []string) []batch {
+	parts := make(map[*node][]string)
+	for _, key := range keys {
+		key = m.prefix + key
+		if !legal(key) {
+			m.metrics.miss.Inc()
+			continue
+		}
+		n := m.node(key)
+		parts[n] = append(parts[n], key)
+	}
+	var batches []batch
+	for n, keys := range parts {
+		for _, keys := range chunks(keys) {
+			batches = append(batches, batch{node: n, keys: keys})
+		}
+	}
+	return batches
+}
+
+// node returns the server of a key, by fnv-1a over the list of servers.
+func (m *Memcached) node(key string) *node {
+	h := fnv.New32a()
+	h.Write([]byte(key))
+	return m.nodes[h.Sum32()%uint32(len(m.nodes))]
+}
+
+// network returns the network of a server's address.
+func network(server string) string {
+	if strings.HasPrefix(server, "/") {
+		return "unix"
+	}
+	return "tcp"
+}

@@ -1,0 +1,350 @@
+package cache
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"maps"
+	"net"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/bradfitz/gomemcache/memcache"
+
+	"kith/repo"
+)
+
+const (
+	// maxBatch is how many keys one multi-get asks for.
+	maxBatch = 64
+	// maxWorkers is how many stores or deletes one call has under way on a
+	// node: the client has no pipelining, each waits for its answer.
+	maxWorkers = 16
+	// maxSwaps is how often Put tries to store a key. Each lost race means that
+	// another writer stored, mostly of a higher ver, so as many tries as there
+	// are writers of one key are enough. The last resort, to delete the key,
+	// lets a late Fill of an older row in.
+	maxSwaps = 32
+)
+
+// errAway is what a call gets at once while its node is away.
+var errAway = errors.New("the server is away")
+
+// node is one memcached server with its connections, its breaker and the keys
+// that it could not be told. Its keys have their prefix.
+type node struct {
+	name    string
+	timeout time.Duration
+	maxIdle int
+	expiry  time.Duration
+	absent  time.Duration
+	log     *slog.Logger
+	now     func() time.Time
+	metrics *metrics
+
+	slots   chan struct{}           // one for each call under way
+	session atomic.Pointer[session] // nil while away; changed under mu
+	breaker
+}
+
+// session is the client of a node from one return to the next fall. A node
+// that is back is first told what is untold, and then opened for readers.
+type session struct {
+	*memcache.Client
+	open atomic.Bool
+}
+
+func newNode(server string, cfg MemcachedConfig, m *metrics) *node {
+	n := &node{
+		name: server, timeout: cfg.Timeout, maxIdle: cfg.MaxIdle,
+		expiry: cfg.Expiry, absent: cfg.AbsentExpiry,
+		log: cfg.Log.With("server", server), now: cfg.Now, metrics: m,
+		slots:   make(chan struct{}, cfg.MaxIdle),
+		breaker: newBreaker(),
+	}
+	s := n.connect()
+	s.open.Store(true)
+	n.session.Store(s)
+	return n
+}
+
+// connect returns a new session. It dials when it is used.
+func (n *node) connect() *session {
+	c := memcache.NewFromSelector(address{network(n.name), n.name})
+	c.Timeout, c.MaxIdleConns = n.timeout, n.maxIdle
+	return &session{Client: c}
+}
+
+// address is the one server of a client. Its name is looked up at each dial,
+// unlike memcache.ServerList, which does so once.
+type address struct{ network, name string }
+
+func (a address) Network() string                       { return a.network }
+func (a address) String() string                        { return a.name }
+func (a address) PickServer(string) (net.Addr, error)   { return a, nil }
+func (a address) Each(visit func(net.Addr) error) error { return visit(a) }
+
+// call runs f, unless the node is away. If the server does not answer f, the
+// node is away from then on. The slot is given back after that, so that
+// whoever waited for it does not try again.
+func (n *node) call(f func(*session) error) error {
+	if n.session.Load() == nil {
+		return errAway
+	}
+	n.slots <- struct{}{}
+	defer func() { <-n.slots }()
+	s := n.session.Load()
+	if s == nil {
+		return errAway
+	}
+	err := f(s)
+	if unanswered(err) {
+		n.fall(s, err)
+	}
+	if n.session.Load() != s {
+		s.Close() // else f's connection would stay in a client that is not used again
+	}
+	return err
+}
+
+// read is call for readers, who must wait until nothing is untold.
+func (n *node) read(f func(*session) error) error {
+	return n.call(func(s *session) error {
+		if !s.open.Load() {
+			return errAway
+		}
+		return f(s)
+	})
+}
+
+// unanswered tells a server that is away from one that refused a call.
+func unanswered(err error) bool {
+	var broken net.Error
+	var dial *memcache.ConnectTimeoutError
+	return errors.As(err, &broken) || errors.As(err, &dial) || errors.Is(err, net.ErrClosed) ||
+		errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)
+}
+
+func (n *node) ping() error {
+	if err := n.read(func(s *session) error { return s.Ping() }); err != nil {
+		return fmt.Errorf("memcached %s: %w: %w", n.name, repo.ErrUnavailable, err)
+	}
+	return nil
+}
+
+// get returns the entries of at most maxBatch keys.
+func (n *node) get(keys []string) map[string]Entry {
+	var items map[string]*memcache.Item
+	err := n.read(func(s *session) (err error) {
+		items, err = s.GetMulti(keys)
+		return err
+	})
+	if err != nil {
+		n.metrics.away.Add(float64(len(keys)))
+		return nil
+	}
+	found := make(map[string]Entry, len(items))
+	for key, item := range items {
+		e, hole, err := decode(item.Value)
+		switch {
+		case err != nil:
+			n.drop([]string{key})
+		case !hole:
+			found[key] = e
+		}
+	}
+	n.metrics.hit.Add(float64(len(found)))
+	n.metrics.miss.Add(float64(len(keys) - len(found)))
+	return found
+}
+
+// fill adds entries.
+func (n *node) fill(ctx context.Context, entries []Entry) {
+	each(entries, func(e Entry) {
+		switch {
+		case e.tooLarge():
+			n.metrics.fillTooLarge.Inc()
+			return
+		case ctx.Err() != nil:
+			n.metrics.fillFailed.Inc()
+			return
+		}
+		item := n.item(e)
+		err := n.read(func(s *session) error { return s.Add(item) })
+		switch {
+		case err == nil:
+			n.metrics.filled.Inc()
+		case errors.Is(err, memcache.ErrNotStored):
+			n.metrics.held.Inc()
+		default:
+			n.metrics.fillFailed.Inc()
+		}
+	})
+}
+
+// put stores entries, or a hole for those too large, where a lower ver or
+// nothing is held.
+func (n *node) put(entries []Entry) {
+	items, err := n.allItems(keysOf(entries))
+	if err != nil {
+		n.untold(keysOf(entries), err)
+		n.metrics.failed.Add(float64(len(entries)))
+		return
+	}
+	each(entries, func(e Entry) { n.putOne(e, items[e.Key]) })
+}
+
+// items returns what is held of at most maxBatch keys, for a writer.
+func (n *node) items(keys []string) (items map[string]*memcache.Item, err error) {
+	err = n.call(func(s *session) error {
+		items, err = s.GetMulti(keys)
+		return err
+	})
+	return items, err
+}
+
+// allItems is items for any number of keys.
+func (n *node) allItems(keys []string) (map[string]*memcache.Item, error) {
+	var (
+		mu    sync.Mutex
+		all   = make(map[string]*memcache.Item, len(keys))
+		first error
+	)
+	each(chunks(keys), func(keys []string) {
+		items, err := n.items(keys)
+		mu.Lock()
+		defer mu.Unlock()
+		if err != nil && first == nil {
+			first = err
+		}
+		for key, item := range items {
+			all[key] = item
+		}
+	})
+	return all, first
+}
+
+// putOne stores e. What it cannot store it deletes, so that no older row stays.
+func (n *node) putOne(e Entry, old *memcache.Item) {
+	item := n.item(e)
+	for range maxSwaps {
+		if n.newer(old, e.Ver) {
+			n.metrics.newer.Inc()
+			return
+		}
+		err := n.swap(item, old)
+		if err == nil {
+			n.stored(e)
+			return
+		}
+		if !lostRace(err) {
+			break
+		}
+		items, err := n.items([]string{e.Key})
+		if err != nil {
+			break
+		}
+		old = items[e.Key]
+	}
+	n.metrics.failed.Inc()
+	n.drop([]string{e.Key})
+}
+
+func (n *node) stored(e Entry) {
+	if e.tooLarge() {
+		n.metrics.tooLarge.Inc()
+		return
+	}
+	n.metrics.stored.Inc()
+}
+
+// newer tells whether an item holds ver or a higher one. Bytes that are not
+// ours hold no ver.
+func (n *node) newer(item *memcache.Item, ver uint64) bool {
+	if item == nil {
+		return false
+	}
+	e, _, err := decode(item.Value)
+	return err == nil && e.Ver >= ver
+}
+
+// swap stores item in place of old, or where old is nil, of nothing.
+func (n *node) swap(item, old *memcache.Item) error {
+	return n.call(func(s *session) error {
+		if old == nil {
+			return s.Add(item)
+		}
+		item.CasID = old.CasID
+		return s.CompareAndSwap(item)
+	})
+}
+
+// lostRace tells whether somebody else changed the key in between.
+func lostRace(err error) bool {
+	return errors.Is(err, memcache.ErrNotStored) || errors.Is(err, memcache.ErrCASConflict) ||
+		errors.Is(err, memcache.ErrCacheMiss)
+}
+
+// drop deletes keys. Those that it cannot delete are untold.
+func (n *node) drop(keys []string) {
+	each(keys, func(key string) {
+		if err := n.call(func(s *session) error { return s.remove(key) }); err != nil {
+			n.untold([]string{key}, err)
+		}
+	})
+}
+
+// remove deletes a key that may be missing.
+func (s *session) remove(key string) error {
+	if err := s.Delete(key); err != nil && !errors.Is(err, memcache.ErrCacheMiss) {
+		return fmt.Errorf("delete: %w", err)
+	}
+	return nil
+}
+
+// item returns e as memcached holds it.
+func (n *node) item(e Entry) *memcache.Item {
+	expiry := n.expiry
+	if e.Ver == 0 || e.tooLarge() {
+		expiry = n.absent
+	}
+	seconds := (expiry + time.Second - 1) / time.Second
+	return &memcache.Item{Key: e.Key, Value: encode(e), Expiration: int32(seconds)}
+}
+
+// each runs f on every element, maxWorkers at a time.
+func each[T any](all []T, f func(T)) {
+	if len(all) == 1 {
+		f(all[0])
+		return
+	}
+	var (
+		next    atomic.Int64
+		workers sync.WaitGroup
+	)
+	for range min(maxWorkers, len(all)) {
+		workers.Go(func() {
+			for i := next.Add(1) - 1; i < int64(len(all)); i = next.Add(1) - 1 {
+				f(all[i])
+			}
+		})
+	}
+	workers.Wait()
+}
+
+// chunks cuts keys into batches.
+func chunks(keys []string) [][]string { return slices.Collect(slices.Chunk(keys, maxBatch)) }
+
+func keysOf(entries []Entry) []string {
+	keys := make([]string, len(entries))
+	for i, e := range entries {
+		keys[i] = e.Key
+	}
+	return keys
+}
+
+func entriesOf(part map[string]Entry) []Entry { return slices.Collect(maps.Values(part)) }

@@ -1,0 +1,405 @@
+package cache_test
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/testutil"
+
+	"kith/repo"
+	"kith/repo/cache"
+	"kith/repo/cache/cachetest"
+	"kith/repo/memcachetest"
+)
+
+// lines counts log lines by level.
+type lines struct{ warn, fault atomic.Int64 }
+
+func (l *lines) logger() *slog.Logger { return slog.New(l) }
+
+func (l *lines) Enabled(context.Context, slog.Level) bool { return true }
+func (l *lines) WithAttrs([]slog.Attr) slog.Handler       { return l }
+func (l *lines) WithGroup(string) slog.Handler            { return l }
+func (l *lines) Handle(_ context.Context, r slog.Record) error {
+	switch r.Level {
+	case slog.LevelWarn:
+		l.warn.Add(1)
+	case slog.LevelError:
+		l.fault.Add(1)
+	}
+	return nil
+}
+
+func awaitUp(t *testing.T, c cache.Cache) {
+	t.Helper()
+	cachetest.Eventually(t, "the server is back", func() bool { return c.Ping(t.Context()) == nil })
+}
+
+func awaitAway(t *testing.T, c cache.Cache) {
+	t.Helper()
+	cachetest.Eventually(t, "the server is away", func() bool { return c.Ping(t.Context()) != nil })
+}
+
+// request is what one request of a client may do to the cache: reads, two
+// commits at once, fills.
+func request(c cache.Cache, keys []string, ver uint64) {
+	ctx := context.Background()
+	c.Get(ctx, keys)
+	var puts sync.WaitGroup
+	for _, part := range [][]string{keys[:len(keys)/2], keys[len(keys)/2:]} {
+		puts.Go(func() { c.Put(ctx, at(part, ver)) })
+	}
+	puts.Wait()
+	c.Fill(ctx, at(keys, ver))
+	c.Drop(ctx, keys[:3])
+	c.Get(ctx, keys)
+}
+
+// TestMemcached_Outage has a server go away and come back under load. No
+// request pays two time-outs, and those that begin while the server is known
+// to be away pay none.
+func TestMemcached_Outage(t *testing.T) {
+	t.Parallel()
+	outages := []struct {
+		name       string
+		away, back func(*memcachetest.Server)
+	}{
+		{"Paused", (*memcachetest.Server).Pause, (*memcachetest.Server).Resume},
+		{"Killed", (*memcachetest.Server).Stop, (*memcachetest.Server).Restart},
+	}
+	for _, outage := range outages {
+		t.Run(outage.name, func(t *testing.T) {
+			const timeout = time.Second
+			server := memcachetest.Start(t)
+			c := openMemcached(t, cache.MemcachedConfig{Servers: []string{server.Addr}, Timeout: timeout})
+			load := startLoad(c)
+			defer load.halt()
+			load.awaitRound()
+			outage.away(server)
+			load.awaitRound()
+			if slowest := load.slowest(); slowest >= 2*timeout {
+				t.Errorf("the slowest request as the server went took %v, want one time-out of %v", slowest, timeout)
+			}
+			awaitAway(t, c)
+			load.awaitRound() // those that began before
+			load.slowest()
+			load.awaitRound()
+			if slowest := load.slowest(); slowest >= timeout/2 {
+				t.Errorf("the slowest request while the server was away took %v", slowest)
+			}
+			outage.back(server)
+			awaitUp(t, c)
+			load.awaitRound()
+			if slowest := load.slowest(); slowest >= 2*timeout {
+				t.Errorf("the slowest request as the server came took %v", slowest)
+			}
+			entries, keys := rows(100, 1)
+			c.Put(t.Context(), entries)
+			if got := c.Get(t.Context(), keys); len(got) != len(keys) {
+				t.Errorf("after the outage: got %d of %d rows", len(got), len(keys))
+			}
+		})
+	}
+}
+
+// load is clients that make one request after the other.
+type load struct {
+	stop    chan struct{}
+	clients sync.WaitGroup
+
+	mu    sync.Mutex
+	cond  *sync.Cond
+	made  []int // requests, by client
+	worst time.Duration
+}
+
+func startLoad(c cache.Cache) *load {
+	l := &load{stop: make(chan struct{}), made: make([]int, 8)}
+	l.cond = sync.NewCond(&l.mu)
+	for client := range l.made {
+		_, keys := rows(100, 1)
+		l.clients.Go(func() {
+			for ver := uint64(1); ; ver++ {
+				select {
+				case <-l.stop:
+					return
+				default:
+				}
+				begin := time.Now()
+				request(c, keys, ver)
+				l.note(client, time.Since(begin))
+			}
+		})
+	}
+	return l
+}
+
+func (l *load) note(client int, took time.Duration) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.made[client]++
+	l.worst = max(l.worst, took)
+	l.cond.Broadcast()
+}
+
+// awaitRound waits until every client has ended two more requests: one that
+// may have been under way, and one that was begun since.
+func (l *load) awaitRound() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	begin := append([]int(nil), l.made...)
+	for client := range begin {
+		for l.made[client] < begin[client]+2 {
+			l.cond.Wait()
+		}
+	}
+}
+
+// slowest returns the longest request since it was last asked.
+func (l *load) slowest() time.Duration {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	worst := l.worst
+	l.worst = 0
+	return worst
+}
+
+func (l *load) halt() {
+	close(l.stop)
+	l.clients.Wait()
+}
+
+// TestMemcached_Untold commits rows while a server that holds older ones
+// cannot be told. From then on nobody may read the older ones, and in
+// particular not as the server comes back.
+func TestMemcached_Untold(t *testing.T) {
+	t.Parallel()
+	t.Run("Paused", func(t *testing.T) {
+		t.Parallel()
+		server := memcachetest.Start(t)
+		testUntold(t, server.Addr, server.Pause, server.Resume)
+	})
+	t.Run("Cut", func(t *testing.T) {
+		t.Parallel()
+		link := openLink(t, memcachetest.Addr(t))
+		testUntold(t, link.addr, link.cut, link.heal)
+	})
+}
+
+func testUntold(t *testing.T, addr string, away, back func()) {
+	r := prometheus.NewRegistry()
+	c := openMemcached(t, cache.MemcachedConfig{Servers: []string{addr}, Timeout: time.Second, Registerer: r})
+	_, keys := rows(300, 1)
+	c.Put(t.Context(), at(keys, 1))
+	if got := c.Get(t.Context(), keys); len(got) != len(keys) {
+		t.Fatalf("before the outage: got %d of %d rows", len(got), len(keys))
+	}
+
+	away()
+	c.Put(t.Context(), at(keys[:200], 2))
+	c.Drop(t.Context(), keys[200:])
+	wantGauge(t, r, "kith_cache_untold_keys", "300")
+	wantUp(t, r, addr, "0")
+
+	stop := make(chan struct{})
+	var readers sync.WaitGroup
+	for reader := range 4 {
+		readers.Go(func() {
+			for i := reader; ; i++ {
+				select {
+				case <-stop:
+					return
+				default:
+				}
+				some := keys[i%30*10 : i%30*10+10]
+				for key, e := range c.Get(context.Background(), some) {
+					t.Errorf("got %s at %d", key, e.Ver)
+				}
+			}
+		})
+	}
+	back()
+	awaitUp(t, c)
+	wantGauge(t, r, "kith_cache_untold_keys", "0")
+	wantUp(t, r, addr, "1")
+	close(stop)
+	readers.Wait()
+
+	c.Put(t.Context(), at(keys, 3))
+	if got := c.Get(t.Context(), keys); len(got) != len(keys) {
+		t.Errorf("after the outage: got %d of %d rows", len(got), len(keys))
+	}
+}
+
+func wantGauge(t *testing.T, r *prometheus.Registry, name, value string) {
+	t.Helper()
+	wantMetric(t, r, name, name+" "+value, "gauge")
+}
+
+func wantUp(t *testing.T, r *prometheus.Registry, server, value string) {
+	t.Helper()
+	const name = "kith_cache_server_up"
+	wantMetric(t, r, name, name+`{server="`+server+`"} `+value, "gauge")
+}
+
+func wantMetric(t *testing.T, r *prometheus.Registry, name, line, kind string) {
+	t.Helper()
+	families, err := r.Gather()
+	if err != nil {
+		t.Fatalf("gather metrics: %v", err)
+	}
+	for _, f := range families {
+		if f.GetName() == name {
+			want := "# HELP " + name + " " + f.GetHelp() + "\n# TYPE " + name + " " + kind + "\n" + line + "\n"
+			if err := testutil.GatherAndCompare(r, strings.NewReader(want), name); err != nil {
+				t.Error(err)
+			}
+			return
+		}
+	}
+	t.Errorf("no metric %s", name)
+}
+
+// TestMemcached_LateFill has a server that, as it comes back, carries out the
+// Fill of a row that has since been committed anew.
+func TestMemcached_LateFill(t *testing.T) {
+	t.Parallel()
+	server := memcachetest.Start(t)
+	c := openMemcached(t, cache.MemcachedConfig{Servers: []string{server.Addr}, Timeout: 100 * time.Millisecond})
+	_, keys := rows(50, 1)
+	server.Pause()
+	c.Fill(t.Context(), at(keys, 1))
+	c.Put(t.Context(), at(keys, 2))
+	server.Resume()
+	cachetest.Eventually(t, "the keys are deleted", func() bool { return c.ToDropAgain() == len(keys) })
+	cachetest.Eventually(t, "the keys are deleted again", func() bool { return c.ToDropAgain() == 0 })
+	cachetest.Eventually(t, "no old row is left", func() bool { return len(c.Get(t.Context(), keys)) == 0 })
+}
+
+// TestMemcached_Restart has connections that wait in the pool break all at
+// once: this is one outage, not one for each connection.
+func TestMemcached_Restart(t *testing.T) {
+	t.Parallel()
+	server := memcachetest.Start(t)
+	var log lines
+	c := openMemcached(t, cache.MemcachedConfig{Servers: []string{server.Addr}, Log: log.logger()})
+	entries, keys := rows(500, 1)
+	c.Put(t.Context(), entries)
+	server.Restart()
+	if got := c.Get(t.Context(), keys); len(got) != 0 {
+		t.Errorf("after the restart: got %d rows", len(got))
+	}
+	awaitUp(t, c)
+	c.Put(t.Context(), entries)
+	if got := c.Get(t.Context(), keys); len(got) != len(keys) {
+		t.Errorf("after the outage: got %d of %d rows", len(got), len(keys))
+	}
+	if n := log.warn.Load(); n != 1 {
+		t.Errorf("the server went away %d times, want once", n)
+	}
+}
+
+func TestMemcached_AwayAtStart(t *testing.T) {
+	t.Parallel()
+	server := memcachetest.Start(t)
+	server.Stop()
+	c := openMemcached(t, cache.MemcachedConfig{Servers: []string{server.Addr}})
+	entries, keys := rows(10, 1)
+	c.Put(t.Context(), entries)
+	if got := c.Get(t.Context(), keys); len(got) != 0 {
+		t.Errorf("with no server: got %d rows", len(got))
+	}
+	err := c.Ping(t.Context())
+	if !errors.Is(err, repo.ErrUnavailable) || !strings.Contains(err.Error(), server.Addr) {
+		t.Errorf("Ping: got %v, want unavailable and the server's name", err)
+	}
+	server.Restart()
+	awaitUp(t, c)
+	c.Fill(t.Context(), entries)
+	if got := c.Get(t.Context(), keys); len(got) != len(keys) {
+		t.Errorf("with the server: got %d rows, want %d", len(got), len(keys))
+	}
+}
+
+// TestMemcached_OneOfTwoAway checks that the keys of a server that is away do
+// not move to the other.
+func TestMemcached_OneOfTwoAway(t *testing.T) {
+	t.Parallel()
+	dying, living := memcachetest.Start(t), memcachetest.Start(t)
+	both := openMemcached(t, cache.MemcachedConfig{Servers: []string{dying.Addr, living.Addr}})
+	one := openMemcached(t, cache.MemcachedConfig{Servers: []string{living.Addr}})
+	_, keys := rows(200, 1)
+	both.Put(t.Context(), at(keys, 1))
+	lives := one.Get(t.Context(), keys)
+	if len(lives) < 50 || len(lives) > 150 {
+		t.Errorf("one server of two has %d of 200 keys", len(lives))
+	}
+	dying.Stop()
+	both.Put(t.Context(), at(keys, 2))
+	got := both.Get(t.Context(), keys)
+	if len(got) != len(lives) {
+		t.Errorf("with one server away: got %d rows, want the %d of the other", len(got), len(lives))
+	}
+	for key, e := range got {
+		if _, found := lives[key]; !found || e.Ver != 2 {
+			t.Errorf("%s: got ver %d (was there before: %v), want 2", key, e.Ver, found)
+		}
+	}
+	if err := both.Ping(t.Context()); err == nil || strings.Contains(err.Error(), living.Addr) {
+		t.Errorf("Ping: got %v, want only the other server", err)
+	}
+	dying.Restart()
+	awaitUp(t, both)
+	both.Put(t.Context(), at(keys, 3))
+	if got := both.Get(t.Context(), keys); len(got) != len(keys) {
+		t.Errorf("with both: got %d of %d rows", len(got), len(keys))
+	}
+}
+
+func TestMemcached_TooManyUntold(t *testing.T) {
+	t.Parallel()
+	server := memcachetest.Start(t)
+	var log lines
+	r := prometheus.NewRegistry()
+	c := openMemcached(t, cache.MemcachedConfig{Servers: []string{server.Addr}, Log: log.logger(), Registerer: r})
+	c.LimitUntold(10)
+	entries, _ := rows(30, 1)
+	server.Stop()
+	c.Put(t.Context(), entries)
+	wantGauge(t, r, "kith_cache_untold_keys", "10")
+	wantMetric(t, r, "kith_cache_forgotten_keys_total", "kith_cache_forgotten_keys_total 20", "counter")
+	if n := log.fault.Load(); n != 1 {
+		t.Errorf("said %d times that keys were forgotten, want once", n)
+	}
+}
+
+// TestMemcached_ContextEnds checks that a reader that cannot wait need not.
+func TestMemcached_ContextEnds(t *testing.T) {
+	t.Parallel()
+	server := memcachetest.Start(t)
+	c := openMemcached(t, cache.MemcachedConfig{Servers: []string{server.Addr}})
+	entries, keys := rows(10, 1)
+	c.Put(t.Context(), entries)
+	server.Pause()
+	for name, call := range map[string]func(context.Context){
+		"Get":  func(ctx context.Context) { c.Get(ctx, keys) },
+		"Fill": func(ctx context.Context) { c.Fill(ctx, entries) },
+		"Ping": func(ctx context.Context) { c.Ping(ctx) },
+	} {
+		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
+		begin := time.Now()
+		call(ctx)
+		if took := time.Since(begin); took > 5*time.Second {
+			t.Errorf("%s took %v, want about 10 ms", name, took)
+		}
+		cancel()
+	}
+	server.Resume()
+}

@@ -1,0 +1,100 @@
+package cache
+
+import "context"
+
+// Reader reads one kind of row through a cache: it answers from the cache what
+// it can, one caller loads the rest from the database and fills the cache, and
+// others that want the same rows meanwhile wait for that caller.
+type Reader[V any] struct {
+	Cache  Cache
+	Flight Flight[V]
+	// Key names the entry of a row; the name carries the version of its form.
+	Key func(id uint64) string
+	// Unpack reads a cached row; an entry that it refuses counts as missing.
+	Unpack func(id uint64, e Entry) (V, error)
+	// Pack writes a row and its ver; ver 0 marks a row known to be absent.
+	Pack func(V) (ver uint64, value []byte)
+	// Load reads rows from the database, with a value for every id.
+	Load func(ctx context.Context, ids []uint64) (map[uint64]V, error)
+}
+
+// Read returns the rows of ids, each id once. An error of Load is returned as
+// it is, together with what the cache had.
+func (r *Reader[V]) Read(ctx context.Context, ids []uint64) (map[uint64]V, error) {
+	keys := make([]string, 0, len(ids))
+	idOf := make(map[string]uint64, len(ids))
+	for _, id := range ids {
+		k := r.Key(id)
+		if _, twice := idOf[k]; !twice {
+			idOf[k] = id
+			keys = append(keys, k)
+		}
+	}
+	out := make(map[uint64]V, len(keys))
+	missing := r.held(ctx, keys, idOf, out)
+	if len(missing) == 0 {
+		return out, nil
+	}
+	loaded, err := r.Flight.Do(ctx, missing, func(ctx context.Context, keys []string) (map[string]V, error) {
+		return r.fill(ctx, keys, idOf)
+	})
+	for k, v := range loaded {
+		out[idOf[k]] = v
+	}
+	return out, err
+}
+
+// held puts what the cache has into out and returns the keys it lacks.
+func (r *Reader[V]) held(ctx context.Context, keys []string, idOf map[string]uint64, out map[uint64]V) []string {
+	entries := r.Cache.Get(ctx, keys)
+	missing := keys[:0:0]
+	for _, k := range keys {
+		e, ok := entries[k]
+		if !ok {
+			missing = append(missing, k)
+			continue
+		}
+		v, err := r.Unpack(idOf[k], e)
+		if err != nil {
+			missing = append(missing, k)
+			continue
+		}
+		out[idOf[k]] = v
+	}
+	return missing
+}
+
+func (r *Reader[V]) fill(ctx context.Context, keys []string, idOf map[string]uint64) (map[string]V, error) {
+	ids := make([]uint64, len(keys))
+	for i, k := range keys {
+		ids[i] = idOf[k]
+	}
+	rows, err := r.Load(ctx, ids)
+	if err != nil {
+		return nil, err
+	}
+	out := make(map[string]V, len(keys))
+	entries := make([]Entry, len(keys))
+	for i, k := range keys {
+		v := rows[ids[i]]
+		out[k] = v
+		ver, b := r.Pack(v)
+		entries[i] = Entry{Key: k, Ver: ver, Value: b}
+	}
+	r.Cache.Fill(ctx, entries)
+	return out, nil
+}
+
+// Tell puts committed rows into the cache; a reader that comes later does not
+// join a load that began before.
+func (r *Reader[V]) Tell(ctx context.Context, ids []uint64, rows []V) {
+	keys := make([]string, len(ids))
+	entries := make([]Entry, len(ids))
+	for i, id := range ids {
+		keys[i] = r.Key(id)
+		ver, b := r.Pack(rows[i])
+		entries[i] = Entry{Key: keys[i], Ver: ver, Value: b}
+	}
+	r.Flight.Forget(keys)
+	r.Cache.Put(ctx, entries)
+}

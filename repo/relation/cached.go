@@ -1,0 +1,94 @@
+package relation
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"strconv"
+
+	"kith/repo/cache"
+	"kith/repo/list"
+)
+
+// The cached forms. A row is its counts and updated_at (16 bytes) and then the
+// list; a head is the counts alone (12 bytes). The digit in a key is the
+// version of the form.
+
+func rowKey(id uint64) string  { return "r1:" + strconv.FormatUint(id, 36) }
+func headKey(id uint64) string { return "h1:" + strconv.FormatUint(id, 36) }
+
+// head is a row without its list.
+type head struct {
+	AccountID uint64 `db:"account_id"`
+	Ver       uint64 `db:"ver"`
+	Counts
+}
+
+var errCached = errors.New("bad cached relation")
+
+func packRow(r Row) (uint64, []byte) {
+	if r.Ver == 0 {
+		return 0, nil
+	}
+	b := appendCounts(make([]byte, 0, 16+len(r.List)), r.Counts)
+	b = binary.BigEndian.AppendUint32(b, r.UpdatedAt)
+	return r.Ver, append(b, r.List...)
+}
+
+func unpackRow(id uint64, e cache.Entry) (Row, error) {
+	if e.Ver == 0 {
+		return absent(id), nil
+	}
+	if len(e.Value) < 16 {
+		return Row{}, errCached
+	}
+	r := Row{AccountID: id, Ver: e.Ver, Counts: readCounts(e.Value), UpdatedAt: binary.BigEndian.Uint32(e.Value[12:]), List: e.Value[16:]}
+	_, err := r.View()
+	return r, err
+}
+
+func packHead(h head) (uint64, []byte) {
+	if h.Ver == 0 {
+		return 0, nil
+	}
+	return h.Ver, appendCounts(make([]byte, 0, 12), h.Counts)
+}
+
+func unpackHead(id uint64, e cache.Entry) (head, error) {
+	if e.Ver == 0 {
+		return head{AccountID: id}, nil
+	}
+	if len(e.Value) != 12 {
+		return head{}, errCached
+	}
+	return head{AccountID: id, Ver: e.Ver, Counts: readCounts(e.Value)}, nil
+}
+
+func appendCounts(b []byte, c Counts) []byte {
+	b = binary.BigEndian.AppendUint32(b, c.Friends)
+	b = binary.BigEndian.AppendUint32(b, c.Followers)
+	return binary.BigEndian.AppendUint32(b, c.Following)
+}
+
+func readCounts(b []byte) Counts {
+	return Counts{
+		Friends:   binary.BigEndian.Uint32(b),
+		Followers: binary.BigEndian.Uint32(b[4:]),
+		Following: binary.BigEndian.Uint32(b[8:]),
+	}
+}
+
+// Tell puts committed rows and their heads into the cache.
+func (s *Store) Tell(ctx context.Context, rows []Row) {
+	ids := make([]uint64, len(rows))
+	heads := make([]head, len(rows))
+	for i, r := range rows {
+		ids[i] = r.AccountID
+		heads[i] = head{AccountID: r.AccountID, Ver: r.Ver, Counts: r.Counts}
+	}
+	s.rows.Tell(ctx, ids, rows)
+	s.heads.Tell(ctx, ids, heads)
+}
+
+func keptFollowers(v list.View) int { return v.Len(list.Friends) + v.Len(list.Followers) }
+func keptFollowing(v list.View) int { return v.Len(list.Friends) + v.Len(list.Following) }

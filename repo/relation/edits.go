@@ -1,0 +1,77 @@
+package relation
+
+import (
+	"context"
+	"time"
+
+	"github.com/jmoiron/sqlx"
+
+	"kith/repo/db"
+)
+
+// Edits is the store as a committer sees it: drafts in, drafts out.
+type Edits struct {
+	store *Store
+	now   func() time.Time
+}
+
+// NewEdits makes the committer's side of a store; now dates the rows.
+func NewEdits(s *Store, now func() time.Time) *Edits { return &Edits{store: s, now: now} }
+
+// Load opens the rows of ids, from the database if fresh, else through the cache.
+func (e *Edits) Load(ctx context.Context, ids []uint64, fresh bool) (map[uint64]*Draft, error) {
+	read := e.store.Rows
+	if fresh {
+		read = e.store.Fresh
+	}
+	rows, err := read(ctx, ids)
+	if err != nil {
+		return nil, err
+	}
+	return openAll(rows)
+}
+
+// Locked opens the rows of ids while it holds their locks, lets edit work on
+// them and swaps what edit returns. Where Swap would lose again and again to
+// other processes, this waits its turn instead.
+func (e *Edits) Locked(ctx context.Context, ids []uint64, edit func(map[uint64]*Draft) ([]Row, error)) (won bool, err error) {
+	var sent []Row
+	err = db.WithTx(ctx, e.store.large, func(tx *sqlx.Tx) error {
+		rows, err := e.store.selectRows(ctx, tx, ids, ` FOR UPDATE`)
+		if err != nil {
+			return err
+		}
+		drafts, err := openAll(rows)
+		if err != nil {
+			return err
+		}
+		if sent, err = edit(drafts); err != nil {
+			return err
+		}
+		return e.store.swap(ctx, tx, sent)
+	})
+	return e.store.judge(ctx, sent, err)
+}
+
+// Pack turns a changed draft into the row to swap in.
+func (e *Edits) Pack(d *Draft) (Row, error) { return d.Pack(uint32(e.now().Unix())) }
+
+// Swap stores rows, all or none.
+func (e *Edits) Swap(ctx context.Context, rows []Row) (won bool, err error) {
+	return e.store.Swap(ctx, rows)
+}
+
+// Tell puts committed rows into the cache.
+func (e *Edits) Tell(ctx context.Context, rows []Row) { e.store.Tell(ctx, rows) }
+
+func openAll(rows map[uint64]Row) (map[uint64]*Draft, error) {
+	drafts := make(map[uint64]*Draft, len(rows))
+	for id, r := range rows {
+		d, err := Open(r)
+		if err != nil {
+			return nil, err
+		}
+		drafts[id] = d
+	}
+	return drafts, nil
+}

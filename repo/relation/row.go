@@ -1,0 +1,52 @@
+package relation
+
+import (
+	"fmt"
+
+	"kith/repo/list"
+)
+
+// Counts are the true numbers of an account; followers and following include
+// friends.
+type Counts struct {
+	Friends   uint32 `db:"friends"`
+	Followers uint32 `db:"followers"`
+	Following uint32 `db:"following"`
+}
+
+// Row is one relation row as it is stored. Ver 0 means that there is no row
+// yet; List is then the empty list.
+type Row struct {
+	AccountID uint64 `db:"account_id"`
+	Ver       uint64 `db:"ver"`
+	List      []byte `db:"list"`
+	Counts
+	UpdatedAt uint32 `db:"updated_at"`
+}
+
+// Bucket returns the route of an account, the first key column of its rows.
+func Bucket(accountID uint64) uint16 { return uint16(accountID & 1023) }
+
+// View returns the row's list for reading.
+func (r Row) View() (list.View, error) {
+	v, err := list.Parse(r.List)
+	if err != nil {
+		return v, fmt.Errorf("list of account %d, ver %d: %w", r.AccountID, r.Ver, err)
+	}
+	return v, nil
+}
+
+// emptyList is the list of an account that has no row.
+var emptyList = mustEncode(list.New())
+
+func mustEncode(l *list.List) []byte {
+	b, err := l.Encode(nil)
+	if err != nil {
+		panic(err)
+	}
+	return b
+}
+
+func absent(accountID uint64) Row {
+	return Row{AccountID: accountID, List: emptyList}
+}
