@@ -1,0 +1,180 @@
+package relation
+
+import (
+	"context"
+
+	"kith/app"
+	"kith/repo/list"
+)
+
+// FollowOptions are the choices that come with a follow. A nil field leaves
+// the choice as it is: reposts shown, no notification, all languages at first.
+type FollowOptions struct {
+	Reposts   *bool
+	Notify    *bool
+	Languages *[]string
+}
+
+// Follow makes actor a follower of target, or asks target where target is
+// locked. Where that is so already only the options change.
+func (s *Service) Follow(ctx context.Context, actor, target uint64, o FollowOptions) (Relationship, error) {
+	if actor == target {
+		return Relationship{}, errOwnFollow
+	}
+	have, err := s.exist(ctx, actor, target)
+	if err != nil {
+		return Relationship{}, err
+	}
+	locked := have[target].Locked
+	return s.edit(ctx, actor, target, func(p pair) error {
+		if err := s.mayFollow(p); err != nil {
+			return err
+		}
+		option, err := o.onto(p.me.Option(target))
+		if err != nil {
+			return err
+		}
+		if !locked || follows(p) {
+			connect(p)
+		} else {
+			request(p)
+		}
+		_, err = p.me.SetOption(target, option)
+		return err
+	})
+}
+
+// mayFollow refuses a follow between people who block, and one past the limit.
+func (s *Service) mayFollow(p pair) error {
+	rel := p.me.Rel(p.them.AccountID())
+	if rel&(list.IsBlocking|list.IsBlockedBy) != 0 {
+		return errBlocked
+	}
+	if rel&(list.IsFollowing|list.IsRequested) == 0 && s.full(p.me.Counts().Following) {
+		return s.errLimit()
+	}
+	return nil
+}
+
+func (s *Service) full(following uint32) bool {
+	return s.cfg.FollowingLimit > 0 && int(following) >= s.cfg.FollowingLimit
+}
+
+// follows reports whether either row says that I follow them.
+func follows(p pair) bool {
+	return p.me.Rel(p.them.AccountID())&list.IsFollowing != 0 || p.them.Rel(p.me.AccountID())&list.IsFollower != 0
+}
+
+// connect puts the edge me→them into both rows. Where one row has it already
+// the other takes its time.
+func connect(p pair) {
+	me, them := p.me.AccountID(), p.them.AccountID()
+	at := p.now
+	if p.me.Rel(them)&list.IsFollowing != 0 {
+		at, _ = p.me.Times(them)
+	} else if p.them.Rel(me)&list.IsFollower != 0 {
+		_, at = p.them.Times(me)
+	}
+	p.me.AddFollowing(them, at)
+	p.them.AddFollower(me, at)
+	withdraw(p)
+}
+
+// disconnect removes the edge me→them from both rows.
+func disconnect(p pair) {
+	p.me.DropFollowing(p.them.AccountID())
+	p.them.DropFollower(p.me.AccountID())
+}
+
+// request notes my wish to follow them in both rows.
+func request(p pair) {
+	p.me.Put(list.Requested, p.them.AccountID(), p.now)
+	p.them.Put(list.Requests, p.me.AccountID(), p.now)
+}
+
+// withdraw removes my wish to follow them.
+func withdraw(p pair) {
+	p.me.Drop(list.Requested, p.them.AccountID())
+	p.them.Drop(list.Requests, p.me.AccountID())
+}
+
+// turned is the same pair seen from the other side.
+func (p pair) turned() pair { return pair{me: p.them, them: p.me, now: p.now} }
+
+// Unfollow ends actor's follow of target, or the request for one.
+func (s *Service) Unfollow(ctx context.Context, actor, target uint64) (Relationship, error) {
+	if actor == target {
+		return Relationship{}, errOwn
+	}
+	return s.change(ctx, actor, target, func(p pair) error {
+		disconnect(p)
+		withdraw(p)
+		return forgetFollow(p)
+	})
+}
+
+// forgetFollow drops the choices that came with my follow of them.
+func forgetFollow(p pair) error {
+	o := p.me.Option(p.them.AccountID())
+	o.HideReposts, o.Notify, o.Languages = false, false, nil
+	_, err := p.me.SetOption(p.them.AccountID(), o)
+	return err
+}
+
+// RemoveFollower ends target's follow of actor.
+func (s *Service) RemoveFollower(ctx context.Context, actor, target uint64) (Relationship, error) {
+	if actor == target {
+		return Relationship{}, errOwn
+	}
+	return s.change(ctx, actor, target, func(p pair) error {
+		disconnect(p.turned())
+		return forgetFollow(p.turned())
+	})
+}
+
+// Authorize lets the requester follow actor; a refusal where nobody asked.
+func (s *Service) Authorize(ctx context.Context, actor, requester uint64) (Relationship, error) {
+	return s.change(ctx, actor, requester, func(p pair) error {
+		if err := asked(p); err != nil {
+			return err
+		}
+		connect(p.turned())
+		return nil
+	})
+}
+
+// Reject turns the requester's wish down; a refusal where nobody asked.
+func (s *Service) Reject(ctx context.Context, actor, requester uint64) (Relationship, error) {
+	return s.change(ctx, actor, requester, func(p pair) error {
+		if err := asked(p); err != nil {
+			return err
+		}
+		withdraw(p.turned())
+		return forgetFollow(p.turned())
+	})
+}
+
+// asked refuses where they did not ask to follow me.
+func asked(p pair) error {
+	if p.me.Rel(p.them.AccountID())&list.HasRequest == 0 {
+		return errNoRequest
+	}
+	return nil
+}
+
+// onto lays the choices over what was chosen before.
+func (o FollowOptions) onto(old list.Option) (list.Option, error) {
+	if o.Reposts != nil {
+		old.HideReposts = !*o.Reposts
+	}
+	if o.Notify != nil {
+		old.Notify = *o.Notify
+	}
+	if o.Languages != nil {
+		old.Languages = *o.Languages
+	}
+	if err := old.Check(); err != nil {
+		return old, &app.Error{Kind: app.Unprocessable, Sentence: "Validation failed: Languages are invalid", Cause: err}
+	}
+	return old, nil
+}

@@ -1,0 +1,157 @@
+package relation
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"kith/app"
+	"kith/repo/account"
+	"kith/repo/list"
+	"kith/repo/relation"
+)
+
+// Rows answers questions about relation rows.
+type Rows interface {
+	Row(ctx context.Context, id uint64) (relation.Row, error)
+	Rows(ctx context.Context, ids []uint64) (map[uint64]relation.Row, error)
+	Counts(ctx context.Context, ids []uint64) (map[uint64]relation.Counts, error)
+}
+
+// Committer carries out edits.
+type Committer interface {
+	Do(ctx context.Context, ids []uint64, apply func(rows map[uint64]*relation.Draft) error) error
+}
+
+// Accounts tells which accounts exist.
+type Accounts interface {
+	Load(ctx context.Context, ids []uint64) (map[uint64]account.Account, error)
+}
+
+// Config is what a Service works with.
+type Config struct {
+	Rows      Rows
+	Committer Committer
+	Accounts  Accounts
+	Now       func() time.Time
+	// FollowingLimit is how many accounts one may follow, 0 for any number.
+	FollowingLimit int
+}
+
+// Service decides about relations. It is safe for concurrent use.
+type Service struct{ cfg Config }
+
+// New makes a Service.
+func New(cfg Config) *Service { return &Service{cfg: cfg} }
+
+// The refusals.
+var (
+	errOwnFollow = app.Refuse(app.Forbidden, "Following your own account is not allowed")
+	errOwn       = app.Refuse(app.Unprocessable, "You cannot do this to your own account")
+	errBlocked   = app.Refuse(app.Forbidden, "This action is not allowed")
+	errNobody    = app.Refuse(app.NotFound, "Record not found")
+	errNoRequest = app.Refuse(app.NotFound, "Record not found")
+)
+
+func (s *Service) errLimit() error {
+	return app.Refuse(app.Unprocessable, fmt.Sprintf("You cannot follow more than %d people", s.cfg.FollowingLimit))
+}
+
+// pair is the two rows that an edit works on.
+type pair struct {
+	me, them *relation.Draft
+	now      uint32
+}
+
+// change runs edit on the rows of actor and target, who must both exist, and
+// returns what target then is to actor.
+func (s *Service) change(ctx context.Context, actor, target uint64, edit func(p pair) error) (Relationship, error) {
+	if _, err := s.exist(ctx, actor, target); err != nil {
+		return Relationship{}, err
+	}
+	return s.edit(ctx, actor, target, edit)
+}
+
+// edit is change for accounts that are known to exist.
+func (s *Service) edit(ctx context.Context, actor, target uint64, edit func(p pair) error) (Relationship, error) {
+	var r Relationship
+	err := s.cfg.Committer.Do(ctx, []uint64{actor, target}, func(rows map[uint64]*relation.Draft) error {
+		p := pair{me: rows[actor], them: rows[target], now: s.now()}
+		if err := edit(p); err != nil {
+			return err
+		}
+		r = describe(target, p.me.Rel(target), p.me.Option(target), p.now)
+		return nil
+	})
+	if err != nil {
+		return Relationship{}, app.From(err)
+	}
+	return r, nil
+}
+
+// own runs edit on the actor's row alone.
+func (s *Service) own(ctx context.Context, actor, target uint64, edit func(me *relation.Draft, now uint32) error) (Relationship, error) {
+	if _, err := s.exist(ctx, actor, target); err != nil {
+		return Relationship{}, err
+	}
+	var r Relationship
+	err := s.cfg.Committer.Do(ctx, []uint64{actor}, func(rows map[uint64]*relation.Draft) error {
+		me, now := rows[actor], s.now()
+		if err := edit(me, now); err != nil {
+			return err
+		}
+		r = describe(target, me.Rel(target), me.Option(target), now)
+		return nil
+	})
+	if err != nil {
+		return Relationship{}, app.From(err)
+	}
+	return r, nil
+}
+
+// exist returns both accounts or a refusal.
+func (s *Service) exist(ctx context.Context, actor, target uint64) (map[uint64]account.Account, error) {
+	have, err := s.cfg.Accounts.Load(ctx, []uint64{actor, target})
+	if err != nil {
+		return nil, app.From(err)
+	}
+	for _, id := range []uint64{actor, target} {
+		if _, ok := have[id]; !ok {
+			return nil, errNobody
+		}
+	}
+	return have, nil
+}
+
+func (s *Service) now() uint32 { return uint32(s.cfg.Now().Unix()) }
+
+// Relationship is what one account (ID) is to the account that asks.
+type Relationship struct {
+	ID                                uint64
+	Following, ShowingReposts, Notify bool
+	Languages                         []string
+	FollowedBy, Blocking, BlockedBy   bool
+	Muting, MutingNotifications       bool
+	MutedUntil                        uint32 // unix seconds, 0: no end
+	Requested, RequestedBy            bool
+	Note                              string
+}
+
+func describe(id uint64, rel list.Rel, o list.Option, now uint32) Relationship {
+	following := rel&list.IsFollowing != 0
+	asked := rel&list.IsRequested != 0
+	muting := rel&list.IsMuting != 0 && (o.MuteUntil == 0 || o.MuteUntil > now)
+	r := Relationship{
+		ID: id, Following: following, FollowedBy: rel&list.IsFollower != 0,
+		Blocking: rel&list.IsBlocking != 0, BlockedBy: rel&list.IsBlockedBy != 0,
+		Requested: asked, RequestedBy: rel&list.HasRequest != 0,
+		Muting: muting, Note: o.Note,
+	}
+	if following || asked {
+		r.ShowingReposts, r.Notify, r.Languages = !o.HideReposts, o.Notify, o.Languages
+	}
+	if muting {
+		r.MutingNotifications, r.MutedUntil = o.HideNotifications, o.MuteUntil
+	}
+	return r
+}
