@@ -1,0 +1,417 @@
+package relation_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/jmoiron/sqlx"
+
+	"kith/repo"
+	"kith/repo/cache"
+	"kith/repo/cache/cachetest"
+	"kith/repo/db"
+	"kith/repo/dbtest"
+	"kith/repo/list"
+	"kith/repo/memcachetest"
+	"kith/repo/relation"
+)
+
+func TestMain(m *testing.M) { dbtest.Main(m) }
+
+func open(t *testing.T, c cache.Cache) *relation.Store {
+	t.Helper()
+	return relation.New(pool(t, dbtest.DSN(t), true), pool(t, dbtest.DSN(t), false), c)
+}
+
+func pool(t *testing.T, dsn string, interpolate bool) *sqlx.DB {
+	t.Helper()
+	p, err := db.Open(t.Context(), db.Config{DSN: dsn, Interpolate: interpolate})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { p.Close() })
+	return p
+}
+
+// follower returns the row of id one ver after r, with follower added.
+func follower(t *testing.T, r relation.Row, follower uint64) relation.Row {
+	t.Helper()
+	d, err := relation.Open(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d.AddFollower(follower, 100)
+	next, err := d.Pack(1000)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return next
+}
+
+func fresh(t *testing.T, s *relation.Store, id uint64) relation.Row {
+	t.Helper()
+	rows, err := s.Fresh(t.Context(), []uint64{id})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return rows[id]
+}
+
+func TestStore_Fresh_Absent(t *testing.T) {
+	r := fresh(t, open(t, cache.NewNone()), dbtest.IDs(t, 1)[0])
+	v, err := r.View()
+	if err != nil || r.Ver != 0 || v.Len(list.Followers) != 0 {
+		t.Errorf("row of nobody: ver %d, %d followers, %v; want 0, 0, nil", r.Ver, v.Len(list.Followers), err)
+	}
+}
+
+func TestStore_Swap(t *testing.T) {
+	s := open(t, cache.NewNone())
+	ids := dbtest.IDs(t, 8)
+	won := func(rows ...relation.Row) bool {
+		t.Helper()
+		won, err := s.Swap(t.Context(), rows)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return won
+	}
+	t.Run("Won", func(t *testing.T) {
+		one := follower(t, fresh(t, s, ids[0]), 7)
+		if !won(one, follower(t, fresh(t, s, ids[1]), 7)) {
+			t.Fatal("new rows: lost")
+		}
+		if diff := cmp.Diff(one, fresh(t, s, ids[0])); diff != "" {
+			t.Errorf("what was read is not what was swapped (-want +got):\n%s", diff)
+		}
+		if !won(follower(t, one, 8), follower(t, fresh(t, s, ids[2]), 7)) {
+			t.Fatal("one old row and one new: lost")
+		}
+		if r := fresh(t, s, ids[0]); r.Ver != 2 || r.Followers != 2 {
+			t.Errorf("got ver %d, %d followers; want 2, 2", r.Ver, r.Followers)
+		}
+	})
+	t.Run("Lost", func(t *testing.T) {
+		before := fresh(t, s, ids[3])
+		if !won(follower(t, before, 7)) {
+			t.Fatal("first: lost")
+		}
+		other := fresh(t, s, ids[4])
+		if won(follower(t, other, 7), follower(t, before, 8)) {
+			t.Fatal("a swap on an old ver won")
+		}
+		if r := fresh(t, s, ids[4]); r.Ver != 0 {
+			t.Errorf("a lost swap left ver %d of another row, want 0: all or none", r.Ver)
+		}
+		if r := fresh(t, s, ids[3]); r.Ver != 1 || r.Followers != 1 {
+			t.Errorf("a lost swap changed its row: ver %d, %d followers", r.Ver, r.Followers)
+		}
+	})
+	t.Run("Large", func(t *testing.T) {
+		d, err := relation.Open(fresh(t, s, ids[5]))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for id := range uint64(20000) {
+			d.AddFollower(1<<40+id, uint32(id))
+		}
+		row, err := d.Pack(1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !won(row) {
+			t.Fatal("lost")
+		}
+		if diff := cmp.Diff(row, fresh(t, s, ids[5])); diff != "" {
+			t.Error("a list of 20,000 does not come back as it went")
+		}
+	})
+}
+
+// cut is a proxy that loses the server's answer to one statement after the
+// server has carried it out, or loses the statement itself.
+type cut struct {
+	target   string
+	mu       sync.Mutex
+	swallow  bool // the next answer
+	cutFirst bool // the next request
+}
+
+func (p *cut) listen(t *testing.T) string {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { l.Close() })
+	go func() {
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			go p.carry(c)
+		}
+	}()
+	return l.Addr().String()
+}
+
+func (p *cut) carry(client net.Conn) {
+	defer client.Close()
+	server, err := net.Dial("unix", p.target)
+	if err != nil {
+		return
+	}
+	defer server.Close()
+	go func() {
+		buf := make([]byte, 1<<20)
+		for {
+			n, err := client.Read(buf)
+			if err != nil || p.take(&p.cutFirst) {
+				client.Close()
+				server.Close()
+				return
+			}
+			server.Write(buf[:n])
+		}
+	}()
+	buf := make([]byte, 1<<20)
+	for {
+		n, err := server.Read(buf)
+		if err != nil || p.take(&p.swallow) {
+			return
+		}
+		if _, err := client.Write(buf[:n]); errors.Is(err, io.EOF) {
+			return
+		}
+	}
+}
+
+func (p *cut) take(flag *bool) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	was := *flag
+	*flag = false
+	return was
+}
+
+func (p *cut) set(flag *bool) {
+	p.mu.Lock()
+	*flag = true
+	p.mu.Unlock()
+}
+
+func TestStore_Swap_UnknownOutcome(t *testing.T) {
+	socket, ok := cutSocket(dbtest.DSN(t))
+	if !ok {
+		t.Skip("the test server is not on a unix socket")
+	}
+	p := &cut{target: socket}
+	dsn, err := db.WithDatabase("root@tcp("+p.listen(t)+")/x", databaseOf(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	both := pool(t, dsn, true)
+	both.SetMaxOpenConns(1)
+	s := relation.New(both, both, cache.NewNone())
+	ids := dbtest.IDs(t, 2)
+	t.Run("the answer is lost", func(t *testing.T) {
+		row := follower(t, fresh(t, s, ids[0]), 7)
+		p.set(&p.swallow)
+		won, err := s.Swap(t.Context(), []relation.Row{row})
+		if err != nil || !won {
+			t.Fatalf("got %v, %v; want won: the database has the row", won, err)
+		}
+		if r := fresh(t, s, ids[0]); r.Ver != 1 {
+			t.Errorf("ver %d, want 1", r.Ver)
+		}
+	})
+	t.Run("the statement is lost", func(t *testing.T) {
+		row := follower(t, fresh(t, s, ids[1]), 7)
+		p.set(&p.cutFirst)
+		won, err := s.Swap(t.Context(), []relation.Row{row})
+		if err != nil || won {
+			t.Fatalf("got %v, %v; want lost: nothing was stored", won, err)
+		}
+		if r := fresh(t, s, ids[1]); r.Ver != 0 {
+			t.Errorf("ver %d, want 0", r.Ver)
+		}
+	})
+}
+
+func cutSocket(dsn string) (string, bool) {
+	var socket string
+	n, _ := fmt.Sscanf(dsn, "root@unix(%s", &socket)
+	for i, c := range socket {
+		if c == ')' {
+			return socket[:i], n == 1
+		}
+	}
+	return "", false
+}
+
+func databaseOf(t *testing.T) string {
+	t.Helper()
+	var name string
+	if err := dbtest.DB(t).Get(&name, `SELECT DATABASE()`); err != nil {
+		t.Fatal(err)
+	}
+	return name
+}
+
+// Two stores that swap the same rows at once never lose an update.
+func TestStore_Swap_Race(t *testing.T) {
+	a, b := open(t, cache.NewNone()), open(t, cache.NewNone())
+	ids := dbtest.IDs(t, 3)
+	var wg sync.WaitGroup
+	for i, s := range []*relation.Store{a, b, a, b} {
+		wg.Go(func() {
+			for k := range 25 {
+				for {
+					rows, err := s.Fresh(context.Background(), ids)
+					if err != nil {
+						t.Error(err)
+						return
+					}
+					var next []relation.Row
+					for _, id := range ids {
+						next = append(next, follower(t, rows[id], uint64(1000*i+k+1)))
+					}
+					won, err := s.Swap(context.Background(), next)
+					if err != nil {
+						t.Error(err)
+						return
+					}
+					if won {
+						break
+					}
+				}
+			}
+		})
+	}
+	wg.Wait()
+	for _, id := range ids {
+		if r := fresh(t, a, id); r.Ver != 100 || r.Followers != 100 {
+			t.Errorf("row %d: ver %d, %d followers; want 100, 100", id, r.Ver, r.Followers)
+		}
+	}
+}
+
+func TestEdits_Locked(t *testing.T) {
+	s := open(t, cache.NewNone())
+	e := relation.NewEdits(s, time.Now)
+	ids := dbtest.IDs(t, 2)
+	if won, err := s.Swap(t.Context(), []relation.Row{follower(t, fresh(t, s, ids[0]), 7)}); !won || err != nil {
+		t.Fatal(won, err)
+	}
+	inside, done := make(chan struct{}), make(chan bool)
+	go func() {
+		<-inside
+		won, err := e.Locked(context.Background(), ids, func(rows map[uint64]*relation.Draft) ([]relation.Row, error) {
+			rows[ids[0]].AddFollower(9, 5)
+			r, err := e.Pack(rows[ids[0]])
+			return []relation.Row{r}, err
+		})
+		done <- won && err == nil
+	}()
+	won, err := e.Locked(t.Context(), ids, func(rows map[uint64]*relation.Draft) ([]relation.Row, error) {
+		close(inside) // the other now asks for the same locks and waits for ours
+		rows[ids[0]].AddFollower(8, 5)
+		r, err := e.Pack(rows[ids[0]])
+		return []relation.Row{r}, err
+	})
+	if !won || err != nil || !<-done {
+		t.Fatalf("won %v, %v; both must win, one after the other", won, err)
+	}
+	if r := fresh(t, s, ids[0]); r.Ver != 3 || r.Followers != 3 {
+		t.Errorf("ver %d, %d followers; want 3, 3", r.Ver, r.Followers)
+	}
+}
+
+func TestEdits_Locked_Refused(t *testing.T) {
+	s := open(t, cache.NewNone())
+	e := relation.NewEdits(s, time.Now)
+	_, err := e.Locked(t.Context(), dbtest.IDs(t, 1), func(map[uint64]*relation.Draft) ([]relation.Row, error) {
+		return nil, repo.ErrTooLarge
+	})
+	if !errors.Is(err, repo.ErrTooLarge) {
+		t.Errorf("got %v, want what the edit answered", err)
+	}
+}
+
+func TestStore_Cached(t *testing.T) {
+	for name, c := range map[string]cache.Cache{"local": local(t), "memcached": memcached(t)} {
+		t.Run(name, func(t *testing.T) {
+			s := open(t, c)
+			id := dbtest.IDs(t, 1)[0]
+			empty, err := s.Row(t.Context(), id)
+			if err != nil || empty.Ver != 0 {
+				t.Fatal(empty, err)
+			}
+			row := follower(t, empty, 7)
+			if won, err := s.Swap(t.Context(), []relation.Row{row}); !won || err != nil {
+				t.Fatal(won, err)
+			}
+			s.Tell(t.Context(), []relation.Row{row})
+			// changed behind the cache's back, to see who answers
+			dbtest.DB(t).MustExec(`UPDATE relation SET ver = 50, followers = 99 WHERE bucket = ? AND account_id = ?`, relation.Bucket(id), id)
+			got, err := s.Row(t.Context(), id)
+			if diff := cmp.Diff(row, got); diff != "" || err != nil {
+				t.Errorf("row from the cache (-want +got):\n%s%v", diff, err)
+			}
+			counts, err := s.Counts(t.Context(), []uint64{id, id + 1<<30})
+			if err != nil || counts[id].Followers != 1 || counts[id+1<<30] != (relation.Counts{}) {
+				t.Errorf("counts %+v, %v; want 1 follower, and none for nobody", counts, err)
+			}
+		})
+	}
+}
+
+func local(t *testing.T) cache.Cache {
+	c, err := cache.NewLocal(cache.LocalConfig{MaxBytes: 1 << 20})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { c.Close() })
+	return c
+}
+
+func memcached(t *testing.T) cache.Cache {
+	c, err := cache.NewMemcached(cache.MemcachedConfig{Servers: []string{memcachetest.Addr(t)}, Prefix: cachetest.Key("relation")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { c.Close() })
+	return c
+}
+
+func TestStore_BadBytes(t *testing.T) {
+	s := open(t, cache.NewNone())
+	id := dbtest.IDs(t, 1)[0]
+	row := follower(t, fresh(t, s, id), 7)
+	if won, err := s.Swap(t.Context(), []relation.Row{row}); !won || err != nil {
+		t.Fatal(won, err)
+	}
+	dbtest.DB(t).MustExec(`UPDATE relation SET list = LEFT(list, 7) WHERE bucket = ? AND account_id = ?`, relation.Bucket(id), id)
+	r := fresh(t, s, id)
+	if _, err := r.View(); !errors.Is(err, list.ErrFormat) {
+		t.Errorf("view of a cut list: %v, want bad list bytes", err)
+	}
+	if _, err := relation.Open(r); !errors.Is(err, list.ErrFormat) {
+		t.Errorf("open of a cut list: %v, want bad list bytes", err)
+	}
+	if _, err := s.Swap(t.Context(), []relation.Row{{AccountID: id, Ver: 2, List: r.List}}); err == nil {
+		t.Error("bad bytes were swapped in")
+	}
+}
+
+func TestStore_Index(t *testing.T) {
+	dbtest.CheckIndex(t, dbtest.DB(t), `SELECT account_id, ver, list FROM relation WHERE (bucket, account_id) IN ((?,?),(?,?)) ORDER BY bucket, account_id`, 1, 1, 2, 2)
+	dbtest.CheckIndex(t, dbtest.DB(t), `SELECT account_id, ver FROM relation WHERE (bucket = ? AND account_id > ?) OR bucket > ? ORDER BY bucket, account_id LIMIT ?`, 1, 1, 1, 10)
+}
