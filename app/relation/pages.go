@@ -57,6 +57,12 @@ func (s *Service) Requests(ctx context.Context, owner uint64, r Range) (Page, er
 	return s.page(ctx, owner, list.ByRequest, r)
 }
 
+// RequestCount tells how many ask to follow owner.
+func (s *Service) RequestCount(ctx context.Context, owner uint64) (int, error) {
+	v, err := s.view(ctx, owner)
+	return v.Len(list.Requests), err
+}
+
 // Mutes returns a page of those whom owner mutes, newest first; mutes that
 // have ended are left out.
 func (s *Service) Mutes(ctx context.Context, owner uint64, r Range) (Page, error) {

@@ -13,7 +13,7 @@
 // Three implementations stand behind the interface [Cache]: [Memcached] for
 // many processes, [Local] for one process, [None] for tools and tests.
 // [Flight] sees to it that of many readers that miss a row at once only one
-// asks the database.
+// asks the database. [Reader] puts the three together for one kind of row.
 //
 // # Why a row does not go back
 //
@@ -32,16 +32,22 @@
 //
 // Each memcached server is a node with a breaker of its own:
 //
-//	      a call times out, breaks, or a key could not be told
-//	up ──────────────────────────────────────────────────────────> away
-//	 ^                                                              │
-//	 └── version answered, every untold key deleted ── every 250 ms ┘
+//	     a call is not answered, or a key could not be told
+//	up ─────────────────────────────────────────────────────> away <──┐
+//	^                                                          │      │ again
+//	│ every untold key is deleted           a probe is answered│      │
+//	└───────────────────────── mending <───────────────────────┘      │
+//	                              └───────────────────────────────────┘
 //
 // While a node is away its keys miss at once, and Put and Drop only remember
-// the key as untold. A node is up only while nothing is untold: this is what
-// makes the first read after its return safe. Calls that timed out may still
+// the key as untold. A probe asks for the version at once and then every 250
+// ms. When it is answered, the node is mending: the untold keys are deleted
+// while writers already tell it what they commit, so that the keys do not
+// become more; readers still miss. It is up only when nothing is untold: this
+// is what makes the first read after its return safe. Calls that timed out may
 // lie in socket buffers and be carried out after the return, so the same keys
-// are deleted once more a second later.
+// are deleted once more a second later; in this second, a Fill of that kind
+// may show the row it was given.
 //
 // A caller pays at most one time-out: all calls to a node that are under way
 // when it hangs time out together, and the first of them closes the node for

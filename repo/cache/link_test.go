@@ -1,6 +1,7 @@
 package cache_test
 
 import (
+	"bytes"
 	"io"
 	"net"
 	"sync"
@@ -13,6 +14,7 @@ import (
 type link struct {
 	addr     string
 	accepted atomic.Int64 // connections so far
+	noDelete atomic.Bool  // break the connection of the next delete
 
 	t      *testing.T
 	server string // path of a unix socket, or host:port
@@ -81,11 +83,26 @@ func (l *link) join(conn net.Conn) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.conns = append(l.conns, conn, server)
-	l.work.Go(func() { carry(server, conn) })
-	l.work.Go(func() { carry(conn, server) })
+	l.work.Go(func() {
+		io.Copy(server, io.TeeReader(conn, censor{l, conn}))
+		server.Close()
+	})
+	l.work.Go(func() {
+		io.Copy(conn, server)
+		conn.Close()
+	})
 }
 
-func carry(to, from net.Conn) {
-	io.Copy(to, from)
-	to.Close()
+// censor sees what a client sends before the server does.
+type censor struct {
+	*link
+	conn net.Conn
+}
+
+func (c censor) Write(b []byte) (int, error) {
+	if bytes.HasPrefix(b, []byte("delete ")) && c.noDelete.CompareAndSwap(true, false) {
+		c.conn.Close()
+		return 0, io.ErrClosedPipe
+	}
+	return len(b), nil
 }

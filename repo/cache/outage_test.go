@@ -238,6 +238,50 @@ func testUntold(t *testing.T, addr string, away, back func()) {
 	}
 }
 
+// TestMemcached_LostWhileMending loses the server once more while the untold
+// keys are deleted: those that were not must still be, before they are read.
+func TestMemcached_LostWhileMending(t *testing.T) {
+	t.Parallel()
+	link := openLink(t, memcachetest.Addr(t))
+	c := openMemcached(t, cache.MemcachedConfig{Servers: []string{link.addr}})
+	_, keys := rows(100, 1)
+	c.Put(t.Context(), at(keys, 1))
+	link.cut()
+	c.Put(t.Context(), at(keys, 2))
+	link.noDelete.Store(true)
+	link.heal()
+	for c.Ping(t.Context()) != nil {
+		if got := c.Get(t.Context(), keys); len(got) != 0 {
+			t.Fatalf("got %d rows before the server was back", len(got))
+		}
+	}
+	if link.noDelete.Load() {
+		t.Error("nothing was deleted")
+	}
+	if got := c.Get(t.Context(), keys); len(got) != 0 {
+		t.Errorf("got %d rows that were committed anew", len(got))
+	}
+}
+
+func TestMemcached_CloseWhileAway(t *testing.T) {
+	t.Parallel()
+	server := memcachetest.Start(t)
+	c := openMemcached(t, cache.MemcachedConfig{Servers: []string{server.Addr}, Timeout: 100 * time.Millisecond})
+	entries, _ := rows(100, 1)
+	server.Pause()
+	c.Put(t.Context(), entries)
+	begin := time.Now()
+	if err := c.Close(); err != nil {
+		t.Errorf("Close: %v", err)
+	}
+	if took := time.Since(begin); took > 5*time.Second {
+		t.Errorf("Close took %v", took)
+	}
+	if err := c.Ping(t.Context()); !errors.Is(err, repo.ErrUnavailable) {
+		t.Errorf("Ping after Close: got %v, want unavailable", err)
+	}
+}
+
 func wantGauge(t *testing.T, r *prometheus.Registry, name, value string) {
 	t.Helper()
 	wantMetric(t, r, name, name+" "+value, "gauge")

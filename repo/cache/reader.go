@@ -10,7 +10,8 @@ type Reader[V any] struct {
 	Flight Flight[V]
 	// Key names the entry of a row; the name carries the version of its form.
 	Key func(id uint64) string
-	// Unpack reads a cached row; an entry that it refuses counts as missing.
+	// Unpack reads a cached row; an entry that it refuses is dropped and counts
+	// as missing.
 	Unpack func(id uint64, e Entry) (V, error)
 	// Pack writes a row and its ver; ver 0 marks a row known to be absent.
 	Pack func(V) (ver uint64, value []byte)
@@ -56,6 +57,7 @@ func (r *Reader[V]) held(ctx context.Context, keys []string, idOf map[string]uin
 		}
 		v, err := r.Unpack(idOf[k], e)
 		if err != nil {
+			r.Cache.Drop(ctx, []string{k}) // or Fill, which only adds, could not mend it
 			missing = append(missing, k)
 			continue
 		}

@@ -1,0 +1,122 @@
+package cache_test
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"kith/repo/cache"
+)
+
+// number is a row whose value is a number.
+type number struct{ ver, n uint64 }
+
+var errRefused = errors.New("refused")
+
+func numbers(c cache.Cache, load func(ids []uint64) (map[uint64]number, error)) *cache.Reader[number] {
+	return &cache.Reader[number]{
+		Cache: c,
+		Key:   func(id uint64) string { return "n1:" + strconv.FormatUint(id, 10) },
+		Unpack: func(_ uint64, e cache.Entry) (number, error) {
+			if e.Ver > 0 && len(e.Value) != 8 {
+				return number{}, errRefused
+			}
+			if e.Ver == 0 {
+				return number{}, nil
+			}
+			return number{e.Ver, binary.BigEndian.Uint64(e.Value)}, nil
+		},
+		Pack: func(n number) (uint64, []byte) {
+			if n.ver == 0 {
+				return 0, nil
+			}
+			return n.ver, binary.BigEndian.AppendUint64(nil, n.n)
+		},
+		Load: func(_ context.Context, ids []uint64) (map[uint64]number, error) { return load(ids) },
+	}
+}
+
+func TestReader_Read(t *testing.T) {
+	c, err := cache.NewLocal(cache.LocalConfig{MaxBytes: 1 << 20})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { c.Close() })
+	var loads atomic.Int32
+	r := numbers(c, func(ids []uint64) (map[uint64]number, error) {
+		loads.Add(1)
+		out := map[uint64]number{}
+		for _, id := range ids {
+			if id < 100 { // the others are absent
+				out[id] = number{1, id * 10}
+			}
+		}
+		return out, nil
+	})
+	want := func(ids []uint64, wantLoads int32) {
+		t.Helper()
+		got, err := r.Read(t.Context(), ids)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, id := range ids {
+			if id < 100 && got[id].n != id*10 || id >= 100 && got[id].ver != 0 {
+				t.Errorf("row %d is %+v", id, got[id])
+			}
+		}
+		if loads.Load() != wantLoads {
+			t.Errorf("%d loads, want %d", loads.Load(), wantLoads)
+		}
+	}
+	want([]uint64{1, 2, 2, 500}, 1)
+	want([]uint64{1, 2, 500}, 1) // absent rows are remembered too
+	want([]uint64{2, 3}, 2)
+	c.Drop(t.Context(), []string{"n1:1"})
+	c.Put(t.Context(), []cache.Entry{{Key: "n1:1", Ver: 9, Value: []byte("junk")}})
+	want([]uint64{1}, 3) // what does not unpack is loaded
+	want([]uint64{1}, 3) // and mended
+}
+
+func TestReader_Read_LoadFails(t *testing.T) {
+	r := numbers(cache.NewNone(), func([]uint64) (map[uint64]number, error) { return nil, errRefused })
+	if _, err := r.Read(t.Context(), []uint64{1}); !errors.Is(err, errRefused) {
+		t.Errorf("got %v, want what Load answered", err)
+	}
+}
+
+// A reader that comes after a commit must not join a load that began before.
+func TestReader_Tell(t *testing.T) {
+	c, err := cache.NewLocal(cache.LocalConfig{MaxBytes: 1 << 20})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { c.Close() })
+	begun, release := make(chan struct{}), make(chan struct{})
+	var once sync.Once
+	r := numbers(c, func([]uint64) (map[uint64]number, error) {
+		once.Do(func() { close(begun); <-release })
+		return map[uint64]number{1: {1, 10}}, nil
+	})
+	old := make(chan number)
+	go func() {
+		got, _ := r.Read(context.Background(), []uint64{1})
+		old <- got[1]
+	}()
+	<-begun
+	r.Tell(t.Context(), []uint64{1}, []number{{2, 20}})
+	got, err := r.Read(t.Context(), []uint64{1})
+	if err != nil || got[1].n != 20 {
+		t.Errorf("after the commit: %+v, %v; want 20", got[1], err)
+	}
+	close(release)
+	if n := <-old; n.n != 10 {
+		t.Errorf("the load from before the commit answered %+v", n)
+	}
+	if got, _ := r.Read(t.Context(), []uint64{1}); got[1].n != 20 {
+		t.Errorf("the late fill brought the old row back: %+v", got[1])
+	}
+}
