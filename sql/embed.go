@@ -8,6 +8,10 @@
 // own: a crash between the statement and the note that it was applied leads
 // to a second run.
 //
+// A statement on a table in use waits for every transaction that reads it, and
+// everybody else then waits behind the statement. Such a file begins with SET
+// SESSION lock_wait_timeout = 5, so that it gives up and is run again instead.
+//
 // The statements stay within what MySQL 8, MariaDB 10.11, TiDB and Vitess
 // accept. ROW_FORMAT and ENGINE say what InnoDB shall do; TiDB ignores them.
 package sql

@@ -48,7 +48,12 @@ func newWorld(t *testing.T, c cache.Cache, limit int) *world {
 
 func pool(t testing.TB, interpolate bool) *sqlx.DB {
 	t.Helper()
-	p, err := db.Open(t.Context(), db.Config{DSN: dbtest.DSN(t), Interpolate: interpolate})
+	return poolOn(t, dbtest.DSN(t), interpolate)
+}
+
+func poolOn(t testing.TB, dsn string, interpolate bool) *sqlx.DB {
+	t.Helper()
+	p, err := db.Open(t.Context(), db.Config{DSN: dsn, Interpolate: interpolate, MaxOpen: 64})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -17,6 +17,10 @@
 //	                      statement whose client gave up keeps its locks until
 //	                      it ends
 //
+// On Vitess a session whose variables differ from those of its MySQL servers
+// is tied to connections of its own: give those servers the same sql_mode,
+// time zone, isolation and innodb_lock_wait_timeout.
+//
 // # Errors
 //
 // Classify puts every error into a Class, by number and type, never by text
@@ -42,6 +46,7 @@
 // Config.Interpolate chooses how arguments travel. Off, a statement is
 // prepared, executed and closed, and blobs go as they are. On, the driver
 // writes the arguments into the text: one round trip instead of two, which
-// doubles the rate of small reads, but escapes every byte, which halves the
-// rate of 40 KB writes. A program that does both opens a pool for each.
+// about doubles the rate of small reads, but escapes every byte, which about
+// halves the rate of 40 KB writes (BenchmarkInterpolate). A program that does
+// both opens a pool for each.
 package db

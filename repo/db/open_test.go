@@ -121,7 +121,7 @@ func TestOpen_NoDatabase(t *testing.T) {
 }
 
 func TestOpen_UnknownDatabase(t *testing.T) {
-	dsn, err := db.WithDatabase(dbtest.DSN(t), "no_such_database")
+	dsn, err := db.WithDatabase(dbtest.DSN(t), "kith_test_no_such_database")
 	if err != nil {
 		t.Fatal(err)
 	}

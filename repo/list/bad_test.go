@@ -45,6 +45,22 @@ func badInputs() map[string][]byte {
 	return all
 }
 
+// findsBad says which of Parse, Open and Check finds out an input, the
+// cheapest that has to.
+func findsBad(name string) string {
+	switch name {
+	case "width_8_empty", "width_8_for_small_ids", "twice_apart", "twice_among_edges", "twice_blocking":
+		return "Check"
+	}
+	parse := map[string][]byte{}
+	badHeaders(parse)
+	badLengths(parse)
+	if _, ok := parse[name]; ok {
+		return "Parse"
+	}
+	return "Open"
+}
+
 func badHeaders(all map[string][]byte) {
 	all["no_bytes"] = nil
 	all["short_header"] = []byte{1, 4, 0}
@@ -91,7 +107,9 @@ func badTimes(all map[string][]byte) {
 	all["time_past_32_bits"] = one(Followers, []uint64{2}, tooLate...)
 	all["time_below_0"] = one(Followers, []uint64{3, 2}, 1, 2)
 	all["time_padded"] = one(Followers, []uint64{2}, 0x81, 0)
-	all["time_padded_far_from_end"] = one(Followers, []uint64{3, 2}, 0x81, 0, 0, 0, 0, 0, 0, 0, 0)
+	ten := []uint64{19, 18, 17, 16, 15, 14, 13, 12, 11, 10}
+	all["time_padded_far_from_end"] = one(Followers, ten, append([]byte{0x81, 0}, make([]byte, 9)...)...)
+	all["time_of_6_bytes_far_from_end"] = one(Followers, ten, append([]byte{0x80, 0x80, 0x80, 0x80, 0x80, 1}, make([]byte, 9)...)...)
 	all["time_of_6_bytes"] = one(Followers, []uint64{2}, 0x80, 0x80, 0x80, 0x80, 0x80, 1)
 	all["time_endless"] = one(Followers, []uint64{2}, bytes.Repeat([]byte{0x80}, 12)...)
 	all["times_end_early"] = one(Followers, []uint64{3, 2}, 9, 0x80)

@@ -53,8 +53,7 @@ func (w *walker) step() bool {
 	}
 	d, ok := w.number()
 	if w.i > 0 {
-		ok = ok && d <= uint64(w.key)
-		d = uint64(w.key) - d
+		d = uint64(w.key) - d // wraps past 32 bits if d is too much
 	}
 	if !ok || d > math.MaxUint32 {
 		return w.fail()

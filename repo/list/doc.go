@@ -10,37 +10,74 @@
 //	4 bytes each number of entries of each section that is there, big-endian, never 0
 //	             ---- ids, fixed width, big-endian, section after section
 //	ids          friends | followers | following | blocking | blocked_by | muting | requests | requested | options
-//	             ---- columns, in the same order, each led by its length in bytes (uvarint)
+//	             ---- a column of each section that is there, in the same order,
+//	             led by its length in bytes (uvarint)
 //	times        of the entries of the section, see below
 //	options      what was chosen about the ids of the section options
 //
 // An id stands in one of friends, followers and following at most. The other
-// sections stand beside them: somebody muted may be a friend.
+// sections stand beside them: somebody muted may be a friend. Ids run from 1
+// to 1<<63 - 1. A header of 4 bytes is an empty list.
 //
 // Every section but options is sorted by (time, id), newest and largest
-// first; options by id, smallest first. Seconds are all the precision there is: within
-// one second the larger id counts as the newer. That total order is what
-// cursors rely on, and it makes the bytes of a list canonical: equal lists are
-// equal bytes.
+// first; options by id, smallest first. Seconds are all the precision there
+// is: within one second the larger id counts as the newer, and a time of 0,
+// which means unknown, as the oldest. That total order is what cursors rely
+// on, and it makes the bytes of a list canonical: equal lists are equal bytes.
+// To the same end no number takes more bytes than it needs.
 //
 // A column of times holds, per entry, the difference to the entry before it
-// as a uvarint (the first: the time itself). A friend has two times: when I followed and when they
-// followed. Friends are sorted by the later of the two, which is when they
-// became friends; per friend the column holds the uvarint difference of that
-// time and then, as a zigzag varint, theirs minus mine.
+// as a uvarint (the first: the time itself). A friend has two times: when I
+// followed and when they followed. Friends are sorted by the later of the two,
+// which is when they became friends; per friend the column holds the uvarint
+// difference of that time and then, as a zigzag varint, theirs minus mine.
 //
-// An option entry is a byte of flags and what the flags announce:
+// An option entry is a byte of flags, never 0, and what the flags announce, in
+// the order of the flags:
 //
 //	1 hide reposts   2 notify   4 hide notifications
-//	8 mute ends: 4 bytes, unix seconds, big-endian
+//	8 mute ends: 4 bytes, unix seconds, big-endian, never 0
 //	16 note: uvarint length, bytes
 //	32 languages: uvarint length, bytes (codes joined by commas)
+//
+// A list has at most MaxBytes. With times spread over three years an edge
+// takes under 8 bytes.
+//
+// # In SQL
+//
+// The counts stand from byte 5 (SQL counts from 1) and the ids follow them.
+// So the newest id of a list is that of the first section that it has:
+//
+//	CONV(HEX(SUBSTRING(list, 5 + 4*BIT_COUNT(CONV(HEX(SUBSTRING(list, 3, 2)), 16, 10)),
+//	                   ORD(SUBSTRING(list, 2, 1)))), 16, 10)
 //
 // # Two ways to work with it
 //
 // A View answers from the packed bytes: states of many ids, pages by cursor,
-// counts. A List is the opened form that edits work on. A list of 4 bytes (header only) is
-// empty; no bytes at all are an error, as is everything else that is not
-// exactly a list: other versions, lengths that do not add up, columns that end
-// early or late, order that is broken. Nothing here panics on bad bytes.
+// counts. States are a scan of all ids, with a filter in front that keeps it
+// to about a nanosecond an entry whatever the number of ids asked for. A page
+// walks the times of one section from the newest on and stops at its end; the
+// pages of followers and following walk friends as well, who are sorted by the
+// later of two times, until none of them can be on the page. There is no way
+// to jump into a column, so a page far down costs the walk to it (some 10
+// nanoseconds an entry).
+//
+// A List is the opened form that edits work on. It shares no memory with the
+// bytes. It holds sections oldest first, so that what is new is appended, and
+// indexes a section only once enough ids were looked for in it.
+//
+// # Bad bytes
+//
+// No bytes at all are an error, as is everything else that is not exactly a
+// list. Nothing here panics on bad bytes; all errors wrap ErrFormat.
+//
+//	Parse   version, widths, counts and lengths; cheap, for every read
+//	Open    and ids, order, columns, options; on the way to every write
+//	Check   and no id twice, ids no wider than needed; for audits and tests
+//
+// Answers of a View that passed Parse only are as good as its bytes: Page,
+// Each and Option report what they come across, Rel and Rels cannot.
+//
+// What is stored is held to this text by golden files, saved bad inputs, fuzz
+// tests, and a plain slow twin that every edit and answer is compared with.
 package list

@@ -101,7 +101,7 @@ func writeHex(t *testing.T, file string, b []byte) {
 	}
 }
 
-func readHex(t rapidOrFuzz, file string) []byte {
+func readHex(t testing.TB, file string) []byte {
 	t.Helper()
 	text, err := os.ReadFile(file)
 	if err != nil {
@@ -112,11 +112,6 @@ func readHex(t rapidOrFuzz, file string) []byte {
 		t.Fatal(err)
 	}
 	return b
-}
-
-type rapidOrFuzz interface {
-	Helper()
-	Fatal(...any)
 }
 
 // TestBad reads saved inputs of which each is broken in the way that its name
@@ -132,17 +127,31 @@ func TestBad(t *testing.T) {
 		t.Fatalf("got %d saved inputs, error %v, want %d", len(files), err, len(badInputs()))
 	}
 	for _, file := range files {
-		t.Run(strings.TrimSuffix(filepath.Base(file), ".hex"), func(t *testing.T) {
-			v, err := Parse(readHex(t, file))
-			if err == nil {
-				useAll(v)
-				err = v.Check()
-			}
-			if !errors.Is(err, ErrFormat) {
-				t.Fatalf("got error %v, want one that is %v", err, ErrFormat)
+		name := strings.TrimSuffix(filepath.Base(file), ".hex")
+		t.Run(name, func(t *testing.T) {
+			found, err := findBad(readHex(t, file))
+			if want := findsBad(name); found != want || !errors.Is(err, ErrFormat) {
+				t.Fatalf("got error %v from %q, want one of %v from %q", err, found, ErrFormat, want)
 			}
 		})
 	}
+}
+
+// findBad returns the first error of Parse, Open and Check.
+func findBad(b []byte) (string, error) {
+	v, err := Parse(b)
+	if err != nil {
+		return "Parse", err
+	}
+	useAll(v)
+	checkErr := v.Check()
+	if _, err := v.Open(); err != nil {
+		if checkErr == nil {
+			return "Open, not Check", err
+		}
+		return "Open", err
+	}
+	return "Check", checkErr
 }
 
 // useAll calls everything that reads bytes that passed Parse only. Nothing may

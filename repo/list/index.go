@@ -3,7 +3,7 @@ package list
 import "math/bits"
 
 // index maps ids to the times that sort their entries. It is an open-addressing
-// table with linear probing, at most two thirds full. A Go map does the same
+// table with linear probing, at most two thirds full; ids are never taken out. A Go map does the same
 // and was measured: making one of 10,000 entries took half of the time of a
 // commit of 256 follows.
 type index struct {
@@ -62,22 +62,4 @@ func (x *index) grow() {
 		}
 	}
 	*x = *bigger
-}
-
-// remove takes an id out and moves up those behind it that would no longer be
-// found past the free slot.
-func (x *index) remove(id uint64) {
-	free := x.at(id)
-	if x.slots[free].id != id {
-		return
-	}
-	x.n--
-	for i := x.next(free); x.slots[i].id != 0; i = x.next(i) {
-		home := int(hash(x.slots[i].id) >> x.shift)
-		if mask := len(x.slots) - 1; (i-home)&mask >= (i-free)&mask {
-			x.slots[free] = x.slots[i]
-			free = i
-		}
-	}
-	x.slots[free] = indexSlot{}
 }

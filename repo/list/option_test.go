@@ -34,6 +34,9 @@ func TestList_SetOption_Limits(t *testing.T) {
 			if changed != c.ok || (err == nil) != c.ok || errors.Is(err, repo.ErrTooLarge) != c.tooLarge {
 				t.Fatalf("got changed %v, error %v, want ok %v, too large %v", changed, err, c.ok, c.tooLarge)
 			}
+			if err := c.o.Check(); (err == nil) != c.ok || errors.Is(err, repo.ErrTooLarge) != c.tooLarge {
+				t.Fatalf("check: got %v, want ok %v, too large %v", err, c.ok, c.tooLarge)
+			}
 			if !c.ok {
 				c.o = Option{}
 			}

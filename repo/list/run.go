@@ -27,7 +27,8 @@ func (e entry) compare(f entry) int {
 //
 // An id is found by a plain scan. Once scans have cost more than an index
 // would, index maps each id to its key; the place then comes from a binary
-// search, so that moves need not touch the index.
+// search. So the index need not follow entries as they move, and may keep ids
+// that are gone: the search does not find them.
 type run struct {
 	entries []entry
 	index   *index
@@ -93,9 +94,6 @@ func (r *run) insert(e entry) {
 func (r *run) remove(at int) entry {
 	e := r.entries[at]
 	r.entries = slices.Delete(r.entries, at, at+1)
-	if r.index != nil {
-		r.index.remove(e.id)
-	}
 	return e
 }
 

@@ -55,7 +55,7 @@ func fill(ctx context.Context, found program, data string, log io.Writer) error 
 			return err
 		}
 		path, args = script, []string{"--no-defaults", "--datadir=" + data,
-			"--auth-root-authentication-method=normal", "--skip-test-db", "--skip-name-resolve"}
+			"--auth-root-authentication-method=normal", "--skip-test-db", "--skip-name-resolve", "--innodb-log-file-size=32M"}
 	}
 	if os.Geteuid() == 0 {
 		args = append(args, "--user=root")

@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -26,7 +27,9 @@ const childEnv = "KITH_TEST_MYSQLD_CHILD"
 func TestMain(m *testing.M) {
 	dir := os.Getenv(childEnv)
 	if dir == "" {
-		os.Exit(m.Run())
+		code := m.Run()
+		os.RemoveAll(templateDir)
+		os.Exit(code)
 	}
 	server, err := Start(context.Background(), Options{Dir: dir, Durable: true})
 	if err != nil {
@@ -54,6 +57,33 @@ func start(t *testing.T, o Options) *Server {
 	t.Logf("started in %s", time.Since(began).Round(time.Millisecond))
 	t.Cleanup(func() { server.Stop(within(t, 20*time.Second)) })
 	return server
+}
+
+// template makes templateDir, a folder with an installed database, once.
+var template = sync.OnceValue(func() (err error) {
+	if templateDir, err = os.MkdirTemp("", "kith-template-"); err != nil {
+		return err
+	}
+	server, err := Start(context.Background(), Options{Dir: templateDir, Durable: true})
+	if err != nil {
+		return err
+	}
+	return server.Stop(context.Background())
+})
+
+var templateDir string
+
+// installed returns a folder whose first start is behind it.
+func installed(t *testing.T) string {
+	t.Helper()
+	if err := template(); err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	if err := os.CopyFS(filepath.Join(dir, "data"), os.DirFS(filepath.Join(templateDir, "data"))); err != nil {
+		t.Fatal(err)
+	}
+	return dir
 }
 
 func stop(t *testing.T, server *Server) {
@@ -176,7 +206,7 @@ func TestStart_Durable(t *testing.T) {
 }
 
 func TestStart_Busy(t *testing.T) {
-	dir := t.TempDir()
+	dir := installed(t)
 	first := start(t, Options{Dir: dir, Durable: true})
 	t.Run("Owner", func(t *testing.T) {
 		_, err := Start(t.Context(), Options{Dir: dir, Durable: true})
@@ -202,7 +232,7 @@ func TestStart_Busy(t *testing.T) {
 
 // Whoever starts a server and is killed does not leave it running.
 func TestStart_OwnerKilled(t *testing.T) {
-	dir := t.TempDir()
+	dir := installed(t)
 	child := exec.Command(os.Args[0])
 	child.Env = append(os.Environ(), childEnv+"="+dir)
 	out, err := child.StdoutPipe()
@@ -239,6 +269,9 @@ func TestStart_OwnerKilled(t *testing.T) {
 
 func TestStart_LongPath(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), strings.Repeat("long", 30))
+	if err := os.CopyFS(dir, os.DirFS(installed(t))); err != nil {
+		t.Fatal(err)
+	}
 	first := start(t, Options{Dir: dir, Durable: true})
 	if len(first.Socket()) > socketLimit || strings.HasPrefix(first.Socket(), dir) {
 		t.Errorf("got socket %s, want a short one elsewhere", first.Socket())
@@ -263,7 +296,7 @@ func TestStart_Port(t *testing.T) {
 		t.Fatal(err)
 	}
 	port := listener.Addr().(*net.TCPAddr).Port
-	dir := t.TempDir()
+	dir := installed(t)
 	t.Run("Taken", func(t *testing.T) {
 		began := time.Now()
 		_, err := Start(within(t, 20*time.Second), Options{Dir: dir, Durable: true, Port: port})
@@ -301,8 +334,7 @@ func TestStart_ContextEnds(t *testing.T) {
 }
 
 func TestStart_BadData(t *testing.T) {
-	dir := t.TempDir()
-	stop(t, start(t, Options{Dir: dir, Durable: true}))
+	dir := installed(t)
 	if err := os.WriteFile(filepath.Join(dir, "data", "ibdata1"), []byte("not a tablespace"), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -311,7 +343,7 @@ func TestStart_BadData(t *testing.T) {
 }
 
 func TestServer_Stop_TooLate(t *testing.T) {
-	dir := t.TempDir()
+	dir := installed(t)
 	server := start(t, Options{Dir: dir, Durable: true})
 	note(t, server, 1)
 	ctx, cancel := context.WithCancel(context.Background())

@@ -90,5 +90,14 @@ func (s *Store) Tell(ctx context.Context, rows []Row) {
 	s.heads.Tell(ctx, ids, heads)
 }
 
+// forget drops what the cache holds of rows.
+func (s *Store) forget(ctx context.Context, rows []Row) {
+	keys := make([]string, 0, 2*len(rows))
+	for _, r := range rows {
+		keys = append(keys, rowKey(r.AccountID), headKey(r.AccountID))
+	}
+	s.rows.Cache.Drop(ctx, keys)
+}
+
 func keptFollowers(v list.View) int { return v.Len(list.Friends) + v.Len(list.Followers) }
 func keptFollowing(v list.View) int { return v.Len(list.Friends) + v.Len(list.Following) }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/jmoiron/sqlx"
 
@@ -141,19 +142,37 @@ func (s *Store) pool(rows []Row) *sqlx.DB {
 
 // judge turns what the swap statement answered into won, lost or an error.
 func (s *Store) judge(ctx context.Context, rows []Row, err error) (bool, error) {
-	switch db.Classify(err) {
-	case db.OK:
+	switch class := db.Classify(err); {
+	case class == db.OK:
 		return true, nil
-	case db.LostSwap, db.Deadlock, db.LockWait:
+	case class == db.LostSwap, class == db.Deadlock, class == db.LockWait:
 		return false, nil
-	case db.LostConnection:
-		if len(rows) == 0 {
-			return false, nil // the connection went before anything was sent
-		}
-		return s.stored(ctx, rows)
+	case db.OutcomeUnknown(err):
+		return s.readBack(ctx, rows, err)
 	default:
 		return false, fmt.Errorf("swap %d relations: %w", len(rows), db.Wrap(err))
 	}
+}
+
+// readBackTime bounds a read after an unknown outcome, whatever is left of the
+// caller's own time.
+const readBackTime = 5 * time.Second
+
+// readBack finds out whether a swap with an unknown outcome took effect. Where
+// that cannot be found out either, the cache forgets the rows, so that nobody
+// is shown what may have been replaced.
+func (s *Store) readBack(ctx context.Context, rows []Row, cause error) (bool, error) {
+	if len(rows) == 0 {
+		return false, nil // the connection went before anything was sent
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), readBackTime)
+	defer cancel()
+	won, err := s.stored(ctx, rows)
+	if err != nil {
+		s.forget(ctx, rows)
+		return false, fmt.Errorf("%w (after %w)", err, cause)
+	}
+	return won, nil
 }
 
 // stored reads rows back after an unknown outcome: true only if the database

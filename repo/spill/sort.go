@@ -1,0 +1,85 @@
+package spill
+
+import (
+	"context"
+	"math/bits"
+	"runtime"
+	"slices"
+	"sync"
+	"sync/atomic"
+)
+
+// splitBits is how many leading bits a buffer is split by.
+const splitBits = 11
+
+// smallSort is the length up to which splitting does not pay.
+const smallSort = 4096
+
+// sortRecords sorts in place with all processors. It stops early when ctx
+// ends, and then returns its error.
+func sortRecords(ctx context.Context, rs []Record) error {
+	if len(rs) <= smallSort {
+		slices.SortFunc(rs, Compare)
+		return ctx.Err()
+	}
+	ends := split(rs)
+	var next atomic.Int64
+	var workers sync.WaitGroup
+	for range min(runtime.GOMAXPROCS(0), len(ends)) {
+		workers.Go(func() {
+			for ctx.Err() == nil {
+				i := int(next.Add(1)) - 1
+				if i >= len(ends) {
+					return
+				}
+				from := 0
+				if i > 0 {
+					from = ends[i-1]
+				}
+				slices.SortFunc(rs[from:ends[i]], Compare)
+			}
+		})
+	}
+	workers.Wait()
+	return ctx.Err()
+}
+
+// split moves records so that those with lower leading bits come first, and
+// returns where each part ends. Each record is moved once: it is exchanged with
+// the one that stands where it belongs, until one that belongs here comes.
+func split(rs []Record) (ends []int) {
+	low, high := rs[0].Hi, rs[0].Hi
+	for i := range rs {
+		low, high = min(low, rs[i].Hi), max(high, rs[i].Hi)
+	}
+	shift := max(0, bits.Len64(low^high)-splitBits)
+	base := low >> shift
+	parts := int(high>>shift-base) + 1
+	ends = make([]int, parts)
+	for i := range rs {
+		ends[rs[i].Hi>>shift-base]++
+	}
+	heads := make([]int, parts)
+	at := 0
+	for p, n := range ends {
+		heads[p] = at
+		at += n
+		ends[p] = at
+	}
+	for p := range parts {
+		for heads[p] < ends[p] {
+			r := rs[heads[p]]
+			for {
+				to := r.Hi>>shift - base
+				if int(to) == p {
+					break
+				}
+				r, rs[heads[to]] = rs[heads[to]], r
+				heads[to]++
+			}
+			rs[heads[p]] = r
+			heads[p]++
+		}
+	}
+	return ends
+}
