@@ -14,11 +14,10 @@ import (
 	"kith/repo/cache"
 	"kith/repo/committer"
 	"kith/repo/db"
+	"kith/repo/dbtest"
 	"kith/repo/list"
 	"kith/repo/mysqld"
 	rows "kith/repo/relation"
-	"kith/repo/schema"
-	"kith/sql"
 )
 
 // acceptance skips what takes long or needs a durable server, unless asked for.
@@ -52,13 +51,7 @@ func migrate(t *testing.T, dsn string) {
 		t.Fatal(err)
 	}
 	defer p.Close()
-	m, err := schema.New(p, sql.Migrations)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := m.Up(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	dbtest.Migrate(t, p)
 }
 
 func storeOn(t *testing.T, dsn string, c cache.Cache) *rows.Store {

@@ -176,15 +176,29 @@ func (h *harness) share(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	migrations, err := schema.New(pool, sql.Migrations)
-	if err != nil {
-		return errors.Join(err, pool.Close())
-	}
-	if _, err := migrations.Up(ctx); err != nil {
+	if err := migrate(ctx, pool); err != nil {
 		return errors.Join(err, pool.Close())
 	}
 	h.shared, h.dsn = pool, dsn
 	return nil
+}
+
+func migrate(ctx context.Context, pool *sqlx.DB) error {
+	migrations, err := schema.New(pool, sql.Migrations)
+	if err != nil {
+		return err
+	}
+	_, err = migrations.Up(ctx)
+	return err
+}
+
+// Migrate brings the database of pool to kith's schema: one made by Fresh, or
+// on a server of the test's own.
+func Migrate(tb testing.TB, pool *sqlx.DB) {
+	tb.Helper()
+	if err := migrate(tb.Context(), pool); err != nil {
+		tb.Fatal(err)
+	}
 }
 
 // start starts the server, or finds the one that was named.
