@@ -1,0 +1,184 @@
+package api
+
+import (
+	"net/http"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/labstack/echo/v4"
+)
+
+func pathOf(r route) string { return strings.Replace(r.path, ":id", "1", 1) }
+
+func TestAccess_EveryRoute(t *testing.T) {
+	w := newWorld(t)
+	me := w.add(false)
+	for _, r := range w.server.routes {
+		t.Run(r.method+" "+r.path, func(t *testing.T) {
+			path := pathOf(r)
+			got := w.nobody().send(r.method, path, "", "")
+			if !r.access.signedIn {
+				if got.status == http.StatusUnauthorized || got.status == http.StatusForbidden {
+					t.Fatalf("got %d %s for a public route", got.status, got.body)
+				}
+				return
+			}
+			got.refused(http.StatusUnauthorized, "The access token is invalid")
+			if len(r.access.scopes) == 0 {
+				return
+			}
+			w.as(me, otherScopes(r.access.scopes)...).send(r.method, path, "", "").
+				refused(http.StatusForbidden, "This action is outside the authorized scopes")
+			for _, scope := range r.access.scopes {
+				if got := w.as(me, scope).send(r.method, path, "", ""); got.status == http.StatusForbidden || got.status == http.StatusUnauthorized {
+					t.Fatalf("got %d %s with scope %s", got.status, got.body, scope)
+				}
+			}
+		})
+	}
+}
+
+// otherScopes are as many scopes as there are that do not cover the wanted.
+func otherScopes(wanted []string) []string {
+	all := []string{"push", "read:search", "write:media"}
+	for _, parent := range []string{"read", "write"} {
+		for _, child := range []string{"accounts", "blocks", "follows", "mutes", "lists", "filters"} {
+			if scope := parent + ":" + child; !slices.Contains(wanted, scope) {
+				all = append(all, scope)
+			}
+		}
+	}
+	if !slices.Contains(wanted, "profile") {
+		all = append(all, "profile")
+	}
+	return all
+}
+
+// What is listed as public is written down here once more, so that nobody
+// opens a route by accident.
+func TestAccess_PublicRoutes(t *testing.T) {
+	want := []string{
+		"/.well-known/nodeinfo", "/api/v1/accounts", "/api/v1/accounts/:id", "/api/v1/accounts/:id/followers",
+		"/api/v1/accounts/:id/following", "/api/v1/accounts/:id/friends", "/api/v1/accounts/lookup",
+		"/api/v1/custom_emojis", "/api/v1/instance", "/api/v2/instance", avatarPath, "/headers/original/missing.png",
+		"/health", "/livez", "/metrics", "/nodeinfo/2.0", "/readyz",
+	}
+	var got []string
+	for _, r := range newWorld(t).server.routes {
+		if !r.access.signedIn {
+			got = append(got, r.path)
+			if r.method != http.MethodGet {
+				t.Errorf("%s %s changes something and is public", r.method, r.path)
+			}
+		}
+	}
+	slices.Sort(got)
+	slices.Sort(want)
+	if !slices.Equal(got, want) {
+		t.Fatalf("got %v, want %v", got, want)
+	}
+}
+
+// Echo must know no route that the table does not.
+func TestAccess_NoOtherRoutes(t *testing.T) {
+	s := newWorld(t).server
+	for _, have := range s.echo.Routes() {
+		if !slices.ContainsFunc(s.routes, func(r route) bool {
+			return r.path == have.Path && (r.method == have.Method || r.method == http.MethodGet && have.Method == http.MethodHead)
+		}) && have.Method != echo.RouteNotFound {
+			t.Errorf("%s %s is not in the table", have.Method, have.Path)
+		}
+	}
+}
+
+// The table in the package doc is that of the code.
+func TestAccess_DocTable(t *testing.T) {
+	doc, err := os.ReadFile("doc.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	line := regexp.MustCompile(`(?m)^//\t(GET|POST) +(\S+) +(public|signed in|(?:[a-z]+ or )?[a-z]+:[a-z]+)(?: |$)`)
+	listed := map[string]string{}
+	for _, m := range line.FindAllStringSubmatch(string(doc), -1) {
+		path := m[2]
+		if path[0] != '/' {
+			path = "/api/v1/" + path
+		}
+		listed[m[1]+" "+path] = m[3]
+	}
+	routes := newWorld(t).server.routes
+	for _, r := range routes {
+		want := "public"
+		if r.access.signedIn {
+			want = strings.Join(r.access.scopes, " or ")
+		}
+		if r.access.signedIn && want == "" {
+			want = "signed in"
+		}
+		if got := listed[r.method+" "+r.path]; got != want {
+			t.Errorf("%s %s: the doc says %q, want %q", r.method, r.path, got, want)
+		}
+	}
+	if len(listed) != len(routes) {
+		t.Errorf("the doc lists %d routes, want %d", len(listed), len(routes))
+	}
+}
+
+func TestAccess_BadTokens(t *testing.T) {
+	w := newWorld(t)
+	me := w.add(false)
+	stranger := w.as(99)
+	old := w.as(me)
+	good := w.as(me)
+	for name, c := range map[string]client{
+		"garbage": {w: w, token: "x"}, "half": {w: w, token: good.token[:len(good.token)-2]},
+		"long": {w: w, token: strings.Repeat("x", 9000)}, "of nobody": stranger,
+	} {
+		t.Run(name, func(t *testing.T) {
+			for _, path := range []string{"/api/v1/blocks", "/api/v1/instance", at(me, ""), "/api/v1/unknown"} {
+				a := c.get(path)
+				a.refused(http.StatusUnauthorized, "The access token is invalid")
+				if a.header.Get("WWW-Authenticate") == "" {
+					t.Error("got no WWW-Authenticate")
+				}
+			}
+		})
+	}
+	t.Run("expired", func(t *testing.T) {
+		into[[]who](old.get("/api/v1/blocks"))
+		w.clock.pass(time.Hour + time.Minute)
+		old.get("/api/v1/blocks").refused(http.StatusUnauthorized, "The access token is invalid")
+	})
+	t.Run("expires while remembered", func(t *testing.T) {
+		text, err := w.tokens.Sign(me, []string{"read"}, 10*time.Second)
+		if err != nil {
+			t.Fatal(err)
+		}
+		short := client{w: w, token: text}
+		into[[]who](short.get("/api/v1/blocks"))
+		w.clock.pass(50 * time.Second)
+		short.get("/api/v1/blocks").refused(http.StatusUnauthorized, "The access token is invalid")
+	})
+	t.Run("empty is nobody", func(t *testing.T) {
+		for _, header := range []string{"Bearer ", "Bearer", "Basic eDp5", ""} {
+			r, _ := http.NewRequest(http.MethodGet, w.http.URL+"/api/v1/instance", nil)
+			r.Header.Set("Authorization", header)
+			w.nobody().do(r).want(http.StatusOK)
+			r.URL.Path = "/api/v1/blocks"
+			w.nobody().do(r).refused(http.StatusUnauthorized, "The access token is invalid")
+		}
+	})
+}
+
+func TestAccess_ActorIsTheToken(t *testing.T) {
+	w := newWorld(t)
+	me, other, target := w.add(false), w.add(false), w.add(false)
+	into[rel](w.as(me).json(at(target, "/follow?account_id="+text(other)), `{"account_id":"`+text(other)+`","id":"`+text(other)+`"}`))
+	if got := into[[]who](w.nobody().get(at(target, "/followers"))); len(got) != 1 || got[0].ID != text(me) {
+		t.Fatalf("got %v, want me", got)
+	}
+}

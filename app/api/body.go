@@ -1,0 +1,136 @@
+package api
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"mime/multipart"
+	"net/http"
+	"unicode/utf8"
+
+	"kith/app"
+)
+
+// body returns the parameters of a change: those of the query and after them
+// those of the body, which may be a form, JSON or multipart. The whole body
+// must arrive within the time limit of the request.
+func (c *call) body() (values, error) {
+	query, err := c.query()
+	if err != nil {
+		return nil, err
+	}
+	r := c.Request()
+	if end, ok := r.Context().Deadline(); ok {
+		// Where the connection cannot do that the server's own limit holds.
+		_ = http.NewResponseController(c.Response().Writer).SetReadDeadline(end)
+	}
+	raw, err := io.ReadAll(r.Body)
+	if err != nil {
+		return nil, unread(err)
+	}
+	if len(raw) == 0 {
+		return query, nil
+	}
+	sent, err := readBody(r.Header.Get("Content-Type"), raw)
+	return append(query, sent...), err
+}
+
+// query returns the parameters of the query.
+func (c *call) query() (values, error) { return readQuery(c.Request().URL.RawQuery) }
+
+// unread says why a body could not be read: too long, too slow, or broken off.
+func unread(err error) error {
+	var length *http.MaxBytesError
+	var slow interface{ Timeout() bool }
+	switch {
+	case errors.As(err, &length):
+		return err
+	case errors.As(err, &slow) && slow.Timeout():
+		return errTooSlow
+	default:
+		return &app.Error{Kind: app.Invalid, Sentence: "The request body could not be read", Cause: err}
+	}
+}
+
+func readBody(declared string, raw []byte) (values, error) {
+	kind, params, err := mime.ParseMediaType(declared)
+	if err != nil {
+		return nil, errContentType
+	}
+	switch kind {
+	case "application/x-www-form-urlencoded":
+		return readQuery(string(raw))
+	case "application/json":
+		return readJSON(raw)
+	case "multipart/form-data":
+		return readMultipart(raw, params["boundary"])
+	default:
+		return nil, errContentType
+	}
+}
+
+var errJSON = app.Refuse(app.Invalid, "The request body is not a JSON object")
+
+// readJSON reads an object of texts, numbers, booleans and arrays of them.
+// Null is as good as absent, and objects inside are nothing we know.
+func readJSON(raw []byte) (values, error) {
+	if !utf8.Valid(raw) {
+		return nil, invalid("The request body is not valid UTF-8")
+	}
+	d := json.NewDecoder(bytes.NewReader(raw))
+	d.UseNumber()
+	var object map[string]any
+	if err := d.Decode(&object); err != nil || object == nil {
+		return nil, errJSON
+	}
+	if _, err := d.Token(); err != io.EOF {
+		return nil, errJSON
+	}
+	var v values
+	for name, field := range object {
+		v = v.with(plainName(name), field)
+	}
+	return v, nil
+}
+
+// with adds a field of a JSON object.
+func (v values) with(name string, field any) values {
+	switch field := field.(type) {
+	case string, bool, json.Number:
+		return append(v, value{name, fmt.Sprint(field)})
+	case []any:
+		if len(field) == 0 {
+			return append(v, value{name, ""})
+		}
+		for _, one := range field {
+			if _, nested := one.([]any); !nested {
+				v = v.with(name, one)
+			}
+		}
+	}
+	return v
+}
+
+var errMultipart = app.Refuse(app.Invalid, "The request body is not multipart")
+
+// readMultipart reads the fields of a form; files are passed over.
+func readMultipart(raw []byte, boundary string) (values, error) {
+	form, err := multipart.NewReader(bytes.NewReader(raw), boundary).ReadForm(int64(len(raw)))
+	if err != nil {
+		return nil, errMultipart
+	}
+	defer form.RemoveAll()
+	var v values
+	for name, texts := range form.Value {
+		for _, text := range texts {
+			if !utf8.ValidString(text) {
+				return nil, invalid("The parameters are not valid UTF-8")
+			}
+			v = append(v, value{plainName(name), text})
+		}
+	}
+	return v, nil
+}

@@ -1,0 +1,75 @@
+package api
+
+import (
+	"context"
+	"net/http"
+	"strings"
+
+	"github.com/labstack/echo/v4"
+)
+
+// gate is what a request of the API passes before its route: CORS, session,
+// rate and size. handled means that it was a preflight and has been answered.
+func (s *Server) gate(ctx context.Context, c *call) (handled bool, err error) {
+	r := c.Request()
+	if !shared(r.URL.Path) {
+		return false, nil
+	}
+	allowOrigins(c.Response().Header())
+	if r.Method == http.MethodOptions {
+		allowMethods(c.Response().Header(), r.Header.Get("Access-Control-Request-Headers"))
+		return true, c.noContent()
+	}
+	if !strings.HasPrefix(r.URL.Path, "/api/") {
+		return false, nil
+	}
+	c.Response().Header()[echo.HeaderCacheControl] = noStore // two callers may see two things
+	who, tokenErr := s.sessions.of(ctx, r.Header.Get("Authorization"))
+	c.session = who
+	if err := s.rate.count(c, s.cfg.Now()); err != nil {
+		return false, err
+	}
+	if tokenErr != nil {
+		return false, tokenErr
+	}
+	if r.ContentLength > s.cfg.MaxBody {
+		return false, errTooLong
+	}
+	if r.ContentLength != 0 {
+		r.Body = http.MaxBytesReader(c.Response().Writer, r.Body, s.cfg.MaxBody)
+	}
+	return false, nil
+}
+
+// shared tells which paths pages of other origins may call.
+func shared(path string) bool {
+	return strings.HasPrefix(path, "/api/") || strings.HasPrefix(path, "/.well-known/") ||
+		strings.HasPrefix(path, "/nodeinfo/") || path == avatarPath || path == headerPath
+}
+
+// Headers that are the same on every answer share their values, which nobody
+// changes.
+var (
+	anyOrigin = []string{"*"}
+	exposed   = []string{"Link, Mastodon-Async-Refresh, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, X-Request-Id"}
+	noStore   = []string{"private, no-store"}
+	jsonType  = []string{"application/json; charset=utf-8"}
+)
+
+// allowOrigins lets pages of every origin read an answer. There are no
+// cookies here, so a page can do no more than its visitor's token allows.
+func allowOrigins(h http.Header) {
+	h["Access-Control-Allow-Origin"] = anyOrigin
+	h["Access-Control-Expose-Headers"] = exposed
+}
+
+// allowMethods answers a preflight. A star would not cover Authorization, so
+// the headers that were asked for are named.
+func allowMethods(h http.Header, wanted string) {
+	h.Set("Access-Control-Allow-Methods", "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS")
+	h.Set("Access-Control-Max-Age", "7200")
+	h.Add("Vary", "Access-Control-Request-Headers")
+	if wanted != "" {
+		h.Set("Access-Control-Allow-Headers", wanted)
+	}
+}

@@ -1,0 +1,216 @@
+package api
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"net/netip"
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestCORS(t *testing.T) {
+	w := newWorld(t)
+	me := w.add(false)
+	t.Run("preflight", func(t *testing.T) {
+		r, _ := http.NewRequest(http.MethodOptions, w.http.URL+at(me, "/follow"), nil)
+		r.Header.Set("Origin", "https://elk.zone")
+		r.Header.Set("Access-Control-Request-Method", "POST")
+		r.Header.Set("Access-Control-Request-Headers", "authorization,content-type")
+		a := w.nobody().do(r).want(http.StatusNoContent)
+		for name, want := range map[string]string{
+			"Access-Control-Allow-Origin": "*", "Access-Control-Allow-Headers": "authorization,content-type",
+			"Access-Control-Allow-Methods": "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS",
+		} {
+			if got := a.header.Get(name); got != want {
+				t.Errorf("%s: got %q, want %q", name, got, want)
+			}
+		}
+	})
+	for _, path := range []string{"/api/v1/instance", "/api/v1/blocks", "/api/v1/unknown", "/.well-known/nodeinfo", "/nodeinfo/2.0"} {
+		a := w.nobody().get(path)
+		if strings.HasPrefix(path, "/api/") && a.header.Get("Cache-Control") != "private, no-store" {
+			t.Errorf("%s: got Cache-Control %q", path, a.header.Get("Cache-Control"))
+		}
+		if a.header.Get("Access-Control-Allow-Origin") != "*" || !strings.Contains(a.header.Get("Access-Control-Expose-Headers"), "Link") {
+			t.Errorf("%s: got headers %v", path, a.header)
+		}
+	}
+	if a := w.nobody().get("/metrics"); a.header.Get("Access-Control-Allow-Origin") != "" {
+		t.Error("metrics may be read by every page")
+	}
+}
+
+func TestRate(t *testing.T) {
+	w := newWorld(t, func(c *Config) { c.RateLimit = 3 })
+	me, you := w.add(false), w.add(false)
+	for i, left := range []string{"2", "1", "0"} {
+		a := w.as(me).get("/api/v1/blocks").want(http.StatusOK)
+		h := a.header
+		if h.Get("X-RateLimit-Limit") != "3" || h.Get("X-RateLimit-Remaining") != left || h.Get("X-RateLimit-Reset") != "2026-05-01T10:05:00.000000Z" {
+			t.Fatalf("%d: got %v", i, h)
+		}
+	}
+	a := w.as(me).get("/api/v1/unknown")
+	a.refused(http.StatusTooManyRequests, "Too many requests")
+	if a.header.Get("X-RateLimit-Remaining") != "0" || a.header.Get("Retry-After") != "" {
+		t.Fatalf("got %v", a.header)
+	}
+	w.as(you).get("/api/v1/blocks").want(http.StatusOK)
+	w.nobody().get("/api/v1/instance").want(http.StatusOK)
+	bad := client{w: w, token: "x"}
+	bad.get("/api/v1/instance").refused(http.StatusUnauthorized, "The access token is invalid")
+	bad.get("/api/v1/instance").refused(http.StatusUnauthorized, "The access token is invalid")
+	w.nobody().get("/api/v1/instance").refused(http.StatusTooManyRequests, "Too many requests")
+	w.nobody().get("/livez").want(http.StatusOK)
+	w.clock.pass(5 * time.Minute)
+	w.as(me).get("/api/v1/blocks").want(http.StatusOK)
+	w.nobody().get("/api/v1/instance").want(http.StatusOK)
+}
+
+func TestRate_Client(t *testing.T) {
+	proxies := []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")}
+	for _, c := range []struct{ peer, forwarded, want string }{
+		{"192.0.2.1:5", "", "192.0.2.1"},
+		{"192.0.2.1:5", "203.0.113.9", "192.0.2.1"},
+		{"10.0.0.1:5", "203.0.113.9", "203.0.113.9"},
+		{"10.0.0.1:5", "198.51.100.1, 203.0.113.9, 10.2.2.2", "203.0.113.9"},
+		{"10.0.0.1:5", "", "10.0.0.1"},
+		{"10.0.0.1:5", "junk", "10.0.0.1"},
+		{"[2001:db8:1:2:3::4]:5", "", "2001:db8:1:2::"},
+		{"[::ffff:192.0.2.1]:5", "", "192.0.2.1"},
+	} {
+		r := httptest.NewRequest(http.MethodGet, "/", nil)
+		r.RemoteAddr = c.peer
+		if c.forwarded != "" {
+			r.Header.Set("X-Forwarded-For", c.forwarded)
+		}
+		if got := newRate(1, proxies).client(r).String(); got != c.want {
+			t.Errorf("%s with %q: got %s, want %s", c.peer, c.forwarded, got, c.want)
+		}
+	}
+}
+
+func TestRequestID(t *testing.T) {
+	w := newWorld(t)
+	for given, kept := range map[string]bool{"abc-123_X.y": true, "": false, "a b": false, strings.Repeat("x", 65): false, "a\"b": false} {
+		r, _ := http.NewRequest(http.MethodGet, w.http.URL+"/livez", nil)
+		r.Header.Set("X-Request-Id", given)
+		got := w.nobody().do(r).header.Get("X-Request-Id")
+		if got == "" || (got == given) != kept {
+			t.Errorf("%q: got %q", given, got)
+		}
+	}
+}
+
+func TestLog(t *testing.T) {
+	w := newWorld(t)
+	me, you := w.add(false), w.add(false)
+	c := w.as(me)
+	c.form(at(you, "/note?secret=hunter2"), "comment=private").want(http.StatusOK)
+	w.http.Close()
+	logged := w.log.String()
+	for _, secret := range []string{"hunter2", "private", c.token} {
+		if strings.Contains(logged, secret) {
+			t.Errorf("the log has %q: %s", secret, logged)
+		}
+	}
+	var line struct {
+		Level, Method, Route, RequestID string
+		Status, Account                 int
+		Bytes                           int
+	}
+	if err := json.Unmarshal([]byte(strings.Split(logged, "\n")[0]), &line); err != nil {
+		t.Fatal(err)
+	}
+	if line.Level != "INFO" || line.Route != "/api/v1/accounts/:id/note" || line.Method != "POST" || line.Status != 200 || line.Account != int(me) || line.Bytes == 0 {
+		t.Fatalf("got %+v in %s", line, logged)
+	}
+}
+
+func TestOperations(t *testing.T) {
+	w := newWorld(t, func(c *Config) {
+		c.Ready = func(context.Context) map[string]error {
+			return map[string]error{"mysql": errors.New("dial 10.0.0.7: refused"), "memcached": errors.New("x")}
+		}
+	})
+	w.nobody().get("/livez").want(http.StatusOK)
+	for _, path := range []string{"/readyz", "/health"} {
+		a := w.nobody().get(path).want(http.StatusServiceUnavailable)
+		if want := `{"error":"Not ready","not_ready":["memcached","mysql"]}`; a.body != want {
+			t.Errorf("%s: got %s, want %s", path, a.body, want)
+		}
+	}
+	w.nobody().get("/api/v1/accounts/7/followers")
+	w.nobody().get("/api/v1/whatever/8")
+	w.nobody().send("BREW", "/api/v1/instance", "", "")
+	got := w.nobody().get("/metrics").want(http.StatusOK).body
+	for _, want := range []string{
+		`kith_http_requests_total{method="GET",route="/api/v1/accounts/:id/followers",status="404"} 1`,
+		`kith_http_requests_total{method="GET",route="none",status="404"} 1`,
+		`kith_http_requests_total{method="other",route="/api/v1/instance",status="405"} 1`,
+		`kith_http_request_seconds_count{method="GET",route="/livez",status="200"} 1`,
+	} {
+		if !strings.Contains(got, want) {
+			t.Errorf("metrics lack %s:\n%s", want, got)
+		}
+	}
+	ready := newWorld(t)
+	if a := ready.nobody().get("/health"); a.body != `{"status":"UP"}` {
+		t.Errorf("got %s", a.body)
+	}
+	ready.nobody().get("/readyz").want(http.StatusOK)
+}
+
+func TestHead(t *testing.T) {
+	w := newWorld(t)
+	me := w.add(false)
+	a := w.nobody().send(http.MethodHead, at(me, ""), "", "").want(http.StatusOK)
+	if a.body != "" || a.header.Get("Content-Length") == "0" {
+		t.Fatalf("got %q, %v", a.body, a.header)
+	}
+}
+
+func TestBase(t *testing.T) {
+	w := newWorld(t, func(c *Config) { c.BaseURL = ""; c.Domain = "fallback.example" })
+	me := w.add(false)
+	for host, want := range map[string]string{
+		"kith.test:8080": "http://kith.test:8080/", "a,b": "http://fallback.example/", "[::1]:80": "http://[::1]:80/",
+	} {
+		r := httptest.NewRequest(http.MethodGet, at(me, ""), nil)
+		r.Host = host
+		r.Header.Set("X-Forwarded-Host", "evil.example")
+		r.Header.Set("X-Forwarded-Proto", "https")
+		got := httptest.NewRecorder()
+		w.server.ServeHTTP(got, r)
+		if want := fmt.Sprintf(`"url":"%s@Name%d"`, want, me); !strings.Contains(got.Body.String(), want) {
+			t.Errorf("%s: got %s, want %s", host, got.Body, want)
+		}
+	}
+}
+
+func TestNew_Refuses(t *testing.T) {
+	good := newWorld(t).server.cfg
+	good.Registry = nil
+	for name, change := range map[string]func(*Config){
+		"no services": func(c *Config) { c.Relations = nil },
+		"no scheme":   func(c *Config) { c.BaseURL = "kith.example" },
+		"a comma":     func(c *Config) { c.BaseURL = "https://kith.example/a,b" },
+		"a query":     func(c *Config) { c.BaseURL = "https://kith.example?x" },
+		"a password":  func(c *Config) { c.BaseURL = "https://a:b@kith.example" },
+	} {
+		cfg := good
+		change(&cfg)
+		if _, err := New(cfg); err == nil {
+			t.Errorf("%s: got no error", name)
+		}
+	}
+	s, err := New(good)
+	if err != nil || s.cfg.Domain != "kith.example" {
+		t.Fatalf("got domain %q, %v", s.cfg.Domain, err)
+	}
+}

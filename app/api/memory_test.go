@@ -1,0 +1,148 @@
+package api
+
+import (
+	"context"
+	"strings"
+	"sync"
+
+	"kith/repo"
+	accounts "kith/repo/account"
+	"kith/repo/list"
+	rows "kith/repo/relation"
+)
+
+// memory is a store without a database.
+type memory struct {
+	mu       sync.Mutex
+	rows     map[uint64]rows.Row
+	accounts map[uint64]accounts.Account
+	fail     error           // what every read of a row answers
+	hang     bool            // rows are read when their context ends
+	panics   bool            // rows are not read but panic
+	gone     map[uint64]bool // accounts that exist and are not found
+}
+
+func newMemory() *memory {
+	return &memory{rows: map[uint64]rows.Row{}, accounts: map[uint64]accounts.Account{}, gone: map[uint64]bool{}}
+}
+
+func (m *memory) set(change func(m *memory)) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	change(m)
+}
+
+func (m *memory) Row(ctx context.Context, id uint64) (rows.Row, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.panics {
+		panic("secret of the store")
+	}
+	if m.hang {
+		<-ctx.Done()
+		return rows.Row{}, ctx.Err()
+	}
+	return m.row(id), m.fail
+}
+
+func (m *memory) row(id uint64) rows.Row {
+	if r, ok := m.rows[id]; ok {
+		return r
+	}
+	empty, err := list.New().Encode(nil)
+	if err != nil {
+		panic(err)
+	}
+	return rows.Row{AccountID: id, List: empty}
+}
+
+func (m *memory) Rows(ctx context.Context, ids []uint64) (map[uint64]rows.Row, error) {
+	out := map[uint64]rows.Row{}
+	for _, id := range ids {
+		r, err := m.Row(ctx, id)
+		if err != nil {
+			return nil, err
+		}
+		out[id] = r
+	}
+	return out, nil
+}
+
+func (m *memory) Counts(_ context.Context, ids []uint64) (map[uint64]rows.Counts, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	out := map[uint64]rows.Counts{}
+	for _, id := range ids {
+		out[id] = m.rows[id].Counts
+	}
+	return out, nil
+}
+
+func (m *memory) Do(_ context.Context, ids []uint64, apply func(map[uint64]*rows.Draft) error) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.fail != nil {
+		return m.fail
+	}
+	drafts := map[uint64]*rows.Draft{}
+	for _, id := range ids {
+		d, err := rows.Open(m.row(id))
+		if err != nil {
+			return err
+		}
+		drafts[id] = d
+	}
+	if err := apply(drafts); err != nil {
+		return err
+	}
+	for id, d := range drafts {
+		r, err := d.Pack(0)
+		if err != nil {
+			return err
+		}
+		m.rows[id] = r
+	}
+	return nil
+}
+
+func (m *memory) Load(_ context.Context, ids []uint64) (map[uint64]accounts.Account, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	out := map[uint64]accounts.Account{}
+	for _, id := range ids {
+		if a, ok := m.accounts[id]; ok && !m.gone[id] {
+			out[id] = a
+		}
+	}
+	return out, nil
+}
+
+func (m *memory) ByName(_ context.Context, name string) (accounts.Account, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, a := range m.accounts {
+		if strings.EqualFold(a.Username, name) {
+			return a, nil
+		}
+	}
+	return accounts.Account{}, repo.ErrNotFound
+}
+
+func (m *memory) Create(_ context.Context, a accounts.Account) (accounts.Account, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	a.Ver = 1
+	m.accounts[a.ID] = a
+	return a, nil
+}
+
+func (m *memory) SetLocked(_ context.Context, id uint64, locked bool) (accounts.Account, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	a := m.accounts[id]
+	a.Locked = locked
+	m.accounts[id] = a
+	return a, nil
+}
+
+func (m *memory) Walk(context.Context, uint64, int) ([]accounts.Account, error) { return nil, nil }

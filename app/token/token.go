@@ -1,0 +1,215 @@
+package token
+
+import (
+	"context"
+	"crypto/ed25519"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/MicahParks/keyfunc/v3"
+	"github.com/golang-jwt/jwt/v5"
+
+	"kith/repo/list"
+)
+
+// MinSecret is the shortest secret in bytes; a shorter one can be guessed.
+const MinSecret = 32
+
+// leeway is by how much the clocks of kith and the sign-in may differ.
+const leeway = 30 * time.Second
+
+// ErrInvalid says that a token is forged, broken, expired or of a family that
+// is not accepted. The error around it says which, for the log.
+var ErrInvalid = errors.New("invalid token")
+
+// Config says which tokens are good. At least one of Secret, PublicKey and
+// JWKS must be set.
+type Config struct {
+	// Secret signs and verifies HS256; at least MinSecret bytes.
+	Secret []byte
+	// PublicKey is an Ed25519 public key in PEM.
+	PublicKey []byte
+	// JWKS is a file path or an http(s) address.
+	JWKS string
+	// Issuer and Audience, where set, are what a token must name.
+	Issuer, Audience string
+	// Now is the clock.
+	Now func() time.Time
+	// Problem is told when a JWKS could not be fetched; nil means that nobody is.
+	Problem func(error)
+}
+
+// Claims is what a token says.
+type Claims struct {
+	Account uint64
+	Scopes  []string
+	Expires time.Time
+}
+
+// Allows reports whether the claims cover one of the wanted scopes.
+func (c Claims) Allows(wanted ...string) bool {
+	for _, w := range wanted {
+		for _, g := range c.Scopes {
+			if Covers(g, w) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// Tokens signs and verifies. It is safe for concurrent use.
+type Tokens struct {
+	cfg    Config
+	parser *jwt.Parser
+	public ed25519.PublicKey // nil: not configured
+	jwks   keyfunc.Keyfunc   // nil: not configured
+}
+
+// New checks the configuration and reads the keys. A JWKS address that does
+// not answer is no error; it is asked again later, until ctx ends.
+func New(ctx context.Context, cfg Config) (*Tokens, error) {
+	t := &Tokens{cfg: cfg}
+	if len(cfg.Secret) == 0 && len(cfg.PublicKey) == 0 && cfg.JWKS == "" {
+		return nil, errors.New("tokens: set a secret, a public key or a JWKS, else nobody can sign in")
+	}
+	if n := len(cfg.Secret); n > 0 && n < MinSecret {
+		return nil, fmt.Errorf("tokens: the secret has %d bytes, it must have at least %d", n, MinSecret)
+	}
+	if err := t.readKeys(ctx); err != nil {
+		return nil, err
+	}
+	t.parser = jwt.NewParser(t.options()...)
+	return t, nil
+}
+
+func (t *Tokens) readKeys(ctx context.Context) error {
+	var err error
+	if len(t.cfg.PublicKey) > 0 {
+		if t.public, err = parsePublic(t.cfg.PublicKey); err != nil {
+			return err
+		}
+	}
+	if t.cfg.JWKS != "" {
+		if t.jwks, err = openJWKS(ctx, t.cfg.JWKS, t.cfg.Problem); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func parsePublic(pem []byte) (ed25519.PublicKey, error) {
+	key, err := jwt.ParseEdPublicKeyFromPEM(pem)
+	if err != nil {
+		return nil, fmt.Errorf("tokens: read the public key: it must be Ed25519 in PEM: %w", err)
+	}
+	public, ok := key.(ed25519.PublicKey)
+	if !ok {
+		return nil, errors.New("tokens: read the public key: it must be Ed25519 in PEM")
+	}
+	return public, nil
+}
+
+// asymmetric are the families that a JWKS may hold keys of.
+var asymmetric = []string{"EdDSA", "ES256", "ES384", "ES512", "PS256", "PS384", "PS512", "RS256", "RS384", "RS512"}
+
+func (t *Tokens) options() []jwt.ParserOption {
+	var families []string
+	if len(t.cfg.Secret) > 0 {
+		families = append(families, "HS256")
+	}
+	if t.public != nil {
+		families = append(families, "EdDSA")
+	}
+	if t.jwks != nil {
+		families = append(families, asymmetric...)
+	}
+	o := []jwt.ParserOption{
+		jwt.WithValidMethods(families), jwt.WithExpirationRequired(), jwt.WithIssuedAt(),
+		jwt.WithLeeway(leeway), jwt.WithTimeFunc(t.cfg.Now),
+	}
+	if t.cfg.Issuer != "" {
+		o = append(o, jwt.WithIssuer(t.cfg.Issuer))
+	}
+	if t.cfg.Audience != "" {
+		o = append(o, jwt.WithAudience(t.cfg.Audience))
+	}
+	return o
+}
+
+// wire is the claims as they stand in a token.
+type wire struct {
+	jwt.RegisteredClaims
+	Scope string `json:"scope"`
+}
+
+// Sign makes a token for account that is good for ttl. It needs a secret.
+func (t *Tokens) Sign(account uint64, scopes []string, ttl time.Duration) (string, error) {
+	switch {
+	case len(t.cfg.Secret) == 0:
+		return "", errors.New("sign token: no secret is set")
+	case account == 0 || account > list.MaxID:
+		return "", fmt.Errorf("sign token: account %d is not within 1 and %d", account, uint64(list.MaxID))
+	case ttl <= 0:
+		return "", fmt.Errorf("sign token: it would be good for %v", ttl)
+	}
+	if err := checkScopes(scopes); err != nil {
+		return "", fmt.Errorf("sign token: %w", err)
+	}
+	now := t.cfg.Now()
+	w := wire{Scope: strings.Join(scopes, " ")}
+	w.Subject = strconv.FormatUint(account, 10)
+	w.IssuedAt, w.ExpiresAt = jwt.NewNumericDate(now), jwt.NewNumericDate(now.Add(ttl))
+	w.Issuer = t.cfg.Issuer
+	if t.cfg.Audience != "" {
+		w.Audience = jwt.ClaimStrings{t.cfg.Audience}
+	}
+	text, err := jwt.NewWithClaims(jwt.SigningMethodHS256, w).SignedString(t.cfg.Secret)
+	if err != nil {
+		return "", fmt.Errorf("sign token: %w", err)
+	}
+	return text, nil
+}
+
+// Verify returns what a token says. Errors wrap ErrInvalid, or
+// repo.ErrUnavailable where the keys are not there yet.
+func (t *Tokens) Verify(ctx context.Context, text string) (Claims, error) {
+	var w wire
+	_, err := t.parser.ParseWithClaims(text, &w, func(token *jwt.Token) (any, error) { return t.key(ctx, token) })
+	if err != nil {
+		return Claims{}, judge(err)
+	}
+	id, err := strconv.ParseUint(w.Subject, 10, 63)
+	if err != nil || id == 0 || w.Subject[0] == '0' {
+		return Claims{}, fmt.Errorf("%w: sub is not an account id", ErrInvalid)
+	}
+	scopes := slices.DeleteFunc(strings.Fields(w.Scope), func(s string) bool { return !known(s) })
+	return Claims{Account: id, Scopes: scopes, Expires: w.ExpiresAt.Time}, nil
+}
+
+// key finds the key for a token by its family; the parser let only configured
+// families through.
+func (t *Tokens) key(ctx context.Context, token *jwt.Token) (any, error) {
+	family := token.Method.Alg()
+	if family == "HS256" {
+		return t.cfg.Secret, nil
+	}
+	_, named := token.Header["kid"]
+	if family == "EdDSA" && t.public != nil && (t.jwks == nil || !named) {
+		return t.public, nil
+	}
+	return t.fromJWKS(ctx, token)
+}
+
+func readFile(path string) ([]byte, error) {
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("tokens: read the JWKS: %w", err)
+	}
+	return b, nil
+}
