@@ -29,8 +29,7 @@ func (s *Service) Block(ctx context.Context, actor, target uint64) (Relationship
 				return err
 			}
 		}
-		p.me.Put(list.Blocking, target, p.now)
-		p.them.Put(list.BlockedBy, actor, p.now)
+		p.both(p.me.Put(list.Blocking, target, p.now), p.them.Put(list.BlockedBy, actor, p.now))
 		return nil
 	})
 }
@@ -41,8 +40,7 @@ func (s *Service) Unblock(ctx context.Context, actor, target uint64) (Relationsh
 		return Relationship{}, errOwn
 	}
 	return s.change(ctx, actor, target, func(p pair) error {
-		p.me.Drop(list.Blocking, target)
-		p.them.Drop(list.BlockedBy, actor)
+		p.both(p.me.Drop(list.Blocking, target), p.them.Drop(list.BlockedBy, actor))
 		return nil
 	})
 }

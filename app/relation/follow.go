@@ -75,27 +75,33 @@ func connect(p pair) {
 	} else if p.them.Rel(me)&list.IsFollower != 0 {
 		_, at = p.them.Times(me)
 	}
-	p.me.AddFollowing(them, at)
-	p.them.AddFollower(me, at)
+	p.both(p.me.AddFollowing(them, at), p.them.AddFollower(me, at))
 	withdraw(p)
 }
 
 // disconnect removes the edge me→them from both rows.
 func disconnect(p pair) {
-	p.me.DropFollowing(p.them.AccountID())
-	p.them.DropFollower(p.me.AccountID())
+	p.both(p.me.DropFollowing(p.them.AccountID()), p.them.DropFollower(p.me.AccountID()))
 }
 
 // request notes my wish to follow them in both rows.
 func request(p pair) {
-	p.me.Put(list.Requested, p.them.AccountID(), p.now)
-	p.them.Put(list.Requests, p.me.AccountID(), p.now)
+	p.both(p.me.Put(list.Requested, p.them.AccountID(), p.now), p.them.Put(list.Requests, p.me.AccountID(), p.now))
 }
 
 // withdraw removes my wish to follow them.
 func withdraw(p pair) {
-	p.me.Drop(list.Requested, p.them.AccountID())
-	p.them.Drop(list.Requests, p.me.AccountID())
+	p.both(p.me.Drop(list.Requested, p.them.AccountID()), p.them.Drop(list.Requests, p.me.AccountID()))
+}
+
+// both has both rows swapped where only one of them changed, which mends a half
+// edge: the swap must also prove what was read in the other row, or two
+// processes that mend at once could leave a new half.
+func (p pair) both(mine, theirs bool) {
+	if mine != theirs {
+		p.me.Touch()
+		p.them.Touch()
+	}
 }
 
 // turned is the same pair seen from the other side.

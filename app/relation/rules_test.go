@@ -205,11 +205,9 @@ func TestService_Mute(t *testing.T) {
 	w.want(a, c, "")
 	_, err = w.Mute(t.Context(), a, b, true, -time.Second)
 	w.wantKind(err, app.Unprocessable, "Duration")
-	_, err = w.Mute(t.Context(), a, b, true, MaxMute+time.Second)
+	_, err = w.Mute(t.Context(), a, b, true, relation.MaxMute+time.Second)
 	w.wantKind(err, app.Unprocessable, "Duration")
 }
-
-const MaxMute = relation.MaxMute
 
 func TestService_SetNote(t *testing.T) {
 	w := newWorld(t, localCache(t), 0)

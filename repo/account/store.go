@@ -18,8 +18,9 @@ import (
 // ErrTaken says that a name or an id belongs to somebody already.
 var ErrTaken = errors.New("taken")
 
-// MaxRows bounds how many rows one statement reads or writes.
-const MaxRows = 500
+// MaxRows bounds how many rows one statement reads or writes. MariaDB turns an
+// IN list of 1,000 values, two for each row, into a temporary table.
+const MaxRows = 480
 
 // Account is one account row.
 type Account struct {

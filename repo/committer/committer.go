@@ -34,7 +34,7 @@ type Draft interface {
 // Config bounds a committer. Zero values take the defaults.
 type Config struct {
 	Workers  int           // commits under way at once, 2
-	MaxEdits int           // edits in one commit, 256
+	MaxEdits int           // edits in one commit, 240: with two rows each, one statement reads them all, as of one moment
 	MaxBytes int           // bytes of lists in one commit, 6 MiB
 	MaxQueue int           // edits that wait before more are refused, 4096
 	Tries    int           // swaps lost before an edit is given up, 20
@@ -167,7 +167,7 @@ func (c *Committer[D, R]) next() (batch []*edit[D], rows []uint64, ok bool) {
 
 func (c Config) withDefaults() Config {
 	setDefault(&c.Workers, 2)
-	setDefault(&c.MaxEdits, 256)
+	setDefault(&c.MaxEdits, 240)
 	setDefault(&c.MaxBytes, 6<<20)
 	setDefault(&c.MaxQueue, 4096)
 	setDefault(&c.Tries, 20)

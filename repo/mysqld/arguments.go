@@ -14,6 +14,7 @@ func arguments(found program, f *folder, o Options) []string {
 		"--socket=" + f.socket(),
 		"--pid-file=" + f.pidFile(),
 		"--log-error=" + f.log(),
+		"--tmpdir=" + f.temp(),
 		"--character-set-server=utf8mb4",
 		"--skip-log-bin",
 		"--innodb-log-file-size=32M",

@@ -37,7 +37,11 @@ type folder struct {
 func (f *folder) data() string    { return filepath.Join(f.dir, "data") }
 func (f *folder) pidFile() string { return filepath.Join(f.dir, "mysqld.pid") }
 func (f *folder) log() string     { return filepath.Join(f.dir, "error.log") }
-func (f *folder) socket() string  { return filepath.Join(f.run, "mysqld.sock") }
+
+// temp is for the server's own temporary tables: in the shared one of the
+// machine, a server that starts sweeps away those of the others.
+func (f *folder) temp() string   { return filepath.Join(f.dir, "tmp") }
+func (f *folder) socket() string { return filepath.Join(f.run, "mysqld.sock") }
 
 // openFolder makes dir where it is missing and locks it.
 func openFolder(dir string) (*folder, error) {
@@ -49,6 +53,9 @@ func openFolder(dir string) (*folder, error) {
 		return nil, fmt.Errorf("%w: %s: %w", ErrFolder, dir, err)
 	}
 	f := &folder{dir: dir}
+	if err := os.MkdirAll(f.temp(), 0o700); err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrFolder, err)
+	}
 	if f.lock, err = os.OpenFile(filepath.Join(dir, "lock"), os.O_RDWR|os.O_CREATE, 0o600); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrFolder, err)
 	}

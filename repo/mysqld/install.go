@@ -30,7 +30,7 @@ func install(ctx context.Context, found program, f *folder, o Options) error {
 	if err := mkdir(fresh); err != nil {
 		return err
 	}
-	if err := fill(ctx, found, fresh, o.Log); err != nil {
+	if err := fill(ctx, found, fresh, f.temp(), o.Log); err != nil {
 		return err
 	}
 	if err := os.Rename(fresh, f.data()); err != nil {
@@ -47,7 +47,7 @@ func mkdir(path string) error {
 }
 
 // fill makes the system tables in the empty directory data.
-func fill(ctx context.Context, found program, data string, log io.Writer) error {
+func fill(ctx context.Context, found program, data, temp string, log io.Writer) error {
 	path, args := found.path, []string{"--no-defaults", "--initialize-insecure", "--datadir=" + data}
 	if found.mariadb {
 		script, err := found.installer()
@@ -63,6 +63,7 @@ func fill(ctx context.Context, found program, data string, log io.Writer) error 
 	var out bytes.Buffer
 	cmd := exec.CommandContext(ctx, path, args...)
 	cmd.Stdout, cmd.Stderr = &out, &out
+	cmd.Env = append(os.Environ(), "TMPDIR="+temp)
 	cmd.SysProcAttr = attributes(0)
 	err := cmd.Run()
 	if log != nil {

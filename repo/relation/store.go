@@ -14,8 +14,9 @@ import (
 	"kith/repo/db"
 )
 
-// MaxRows bounds how many rows one statement reads or swaps.
-const MaxRows = 1024
+// MaxRows bounds how many rows one statement reads or swaps. MariaDB turns an
+// IN list of 1,000 values, two for each row, into a temporary table.
+const MaxRows = 480
 
 // wideRow is the size of a list from which a statement is sent with its
 // arguments apart: the driver's own interpolation doubles the speed of small

@@ -1,0 +1,274 @@
+package graph_test
+
+import (
+	"bufio"
+	"bytes"
+	"compress/gzip"
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/jmoiron/sqlx"
+
+	"kith/app/graph"
+	"kith/repo/account"
+	"kith/repo/cache"
+	"kith/repo/committer"
+	"kith/repo/db"
+	"kith/repo/mysqld"
+	"kith/repo/relation"
+	"kith/repo/schema"
+	"kith/sql"
+)
+
+// TestAccept_Twitter imports a real graph into a durable server, looks whether
+// every number is right, and lets LOAD DATA put the same edges into the usual two
+// tables for comparison. It takes a minute:
+//
+//	KITH_ACCEPT=1 go test -run TestAccept -v ./app/graph
+//
+// The file is looked for in ../shared/data beside the repository, or in the
+// folder that KITH_DATA names.
+func TestAccept_Twitter(t *testing.T) {
+	if os.Getenv("KITH_ACCEPT") != "1" {
+		t.Skip("takes a minute: set KITH_ACCEPT=1")
+	}
+	path := dataFile(t, "ego-twitter.txt.gz")
+	server := durable(t)
+	kith := importInto(t, server, path)
+	t.Run("TwoTables", func(t *testing.T) { twoTables(t, server, path, kith) })
+}
+
+// dataFile returns the path of a file of real data or skips.
+func dataFile(t *testing.T, name string) string {
+	t.Helper()
+	dir := os.Getenv("KITH_DATA")
+	if dir == "" {
+		dir = filepath.Join("..", "..", "..", "shared", "data")
+	}
+	path := filepath.Join(dir, name)
+	if _, err := os.Stat(path); err != nil {
+		t.Skipf("no real data: %v", err)
+	}
+	return path
+}
+
+func durable(t *testing.T) *mysqld.Server {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	defer cancel()
+	server, err := mysqld.Start(ctx, mysqld.Options{Dir: t.TempDir(), Durable: true})
+	if err != nil {
+		t.Fatalf("start a durable server: %v", err)
+	}
+	t.Cleanup(func() { server.Stop(context.Background()) })
+	return server
+}
+
+// open makes a database and two pools on it.
+func open(t *testing.T, server *mysqld.Server, name string) (small, large *sqlx.DB) {
+	t.Helper()
+	if err := server.CreateDatabase(t.Context(), name); err != nil {
+		t.Fatal(err)
+	}
+	pools := make([]*sqlx.DB, 2)
+	for i, interpolate := range []bool{true, false} {
+		pool, err := db.Open(t.Context(), db.Config{DSN: server.DSN(name) + "?allowAllFiles=true", Interpolate: interpolate, ReadTimeout: -1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { pool.Close() })
+		pools[i] = pool
+	}
+	return pools[0], pools[1]
+}
+
+func importInto(t *testing.T, server *mysqld.Server, path string) time.Duration {
+	small, large := open(t, server, "kith")
+	s, err := schema.New(large, sql.Migrations)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Up(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	rows := relation.New(small, large, cache.NewNone())
+	c := committer.New(relation.NewEdits(rows, time.Now), committer.Config{})
+	defer c.Close(context.Background())
+	cfg := graph.ImportConfig{
+		Accounts: account.New(small, cache.NewNone()), Rows: rows, Committer: c, Now: time.Now,
+		Progress: progressLog(t),
+	}
+	sum := importFile(t, cfg, path)
+	want := graph.Summary{Lines: 1_768_149, SelfFollows: 14, Edges: 1_768_135, EdgesNew: 1_768_135, AccountsMade: 81_306, RowsWritten: 81_306}
+	want.Duration = sum.Duration
+	if sum != want {
+		t.Errorf("got %+v, want %+v", sum, want)
+	}
+	t.Logf("import\n%v", sum)
+	checkSums(t, small)
+	checkSize(t, small, sum.Edges)
+	checkExport(t, rows, path)
+
+	again := importFile(t, cfg, path)
+	if again.EdgesHeld != want.Edges || again.RowsWritten != 0 || again.AccountsMade != 0 {
+		t.Errorf("again: got %+v, want that nothing changes", again)
+	}
+	t.Logf("the same file again: %v", again.Duration.Round(time.Millisecond))
+	return sum.Duration
+}
+
+func progressLog(t *testing.T) func(graph.Progress) {
+	phase, start := "", time.Now()
+	return func(p graph.Progress) {
+		if p.Phase != phase {
+			phase = p.Phase
+			t.Logf("%6.2fs %s", time.Since(start).Seconds(), phase)
+		}
+	}
+}
+
+func importFile(t *testing.T, cfg graph.ImportConfig, path string) graph.Summary {
+	t.Helper()
+	f, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	cfg.Reader = f
+	sum, err := graph.Import(t.Context(), cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return sum
+}
+
+func checkSums(t *testing.T, pool *sqlx.DB) {
+	t.Helper()
+	var got struct{ Following, Followers, Friends, Largest int64 }
+	err := pool.Get(&got, `SELECT SUM(following) AS following, SUM(followers) AS followers, SUM(friends) AS friends, MAX(followers) AS largest FROM relation`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("sums %+v", got)
+	want := got
+	want.Following, want.Followers, want.Friends, want.Largest = 1_768_135, 1_768_135, 851_678, 3_383
+	if got != want {
+		t.Errorf("got sums %+v, want %+v", got, want)
+	}
+}
+
+// dataBytes returns what a table takes after it was rebuilt.
+func dataBytes(t *testing.T, pool *sqlx.DB, table string) (n int64) {
+	t.Helper()
+	for _, statement := range []string{`OPTIMIZE TABLE ` + table, `ANALYZE TABLE ` + table} {
+		rows, err := pool.Query(statement)
+		if err != nil {
+			t.Fatal(err)
+		}
+		rows.Close()
+	}
+	err := pool.Get(&n, `SELECT DATA_LENGTH + INDEX_LENGTH FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = ?`, table)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+func checkSize(t *testing.T, pool *sqlx.DB, edges int64) {
+	t.Helper()
+	n := dataBytes(t, pool, "relation")
+	each := float64(n) / float64(2*edges)
+	t.Logf("relation takes %d bytes, %.2f an edge and side", n, each)
+	if each > 8 {
+		t.Errorf("got %.2f bytes an edge and side, want 8 at most", each)
+	}
+}
+
+// checkExport compares the sorted export with the sorted file.
+func checkExport(t *testing.T, rows *relation.Store, path string) {
+	t.Helper()
+	var out bytes.Buffer
+	start := time.Now()
+	n, err := graph.Export(t.Context(), graph.ExportConfig{Rows: rows, Writer: &out})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("export of %d edges: %v", n, time.Since(start).Round(time.Millisecond))
+	want := slices.DeleteFunc(fileLines(t, path), func(line string) bool {
+		a, b, _ := strings.Cut(line, " ")
+		return a == b
+	})
+	got := strings.Split(strings.TrimSuffix(out.String(), "\n"), "\n")
+	if a, b := digest(got), digest(want); a != b {
+		t.Errorf("got another export (%d lines, %x) than the file (%d lines, %x)", len(got), a, len(want), b)
+	}
+}
+
+func fileLines(t *testing.T, path string) (lines []string) {
+	t.Helper()
+	f, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	z, err := gzip.NewReader(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for s := bufio.NewScanner(z); s.Scan(); {
+		lines = append(lines, s.Text())
+	}
+	return lines
+}
+
+func digest(lines []string) [32]byte {
+	slices.Sort(lines)
+	h := sha256.New()
+	for _, line := range lines {
+		io.WriteString(h, line+"\n")
+	}
+	return [32]byte(h.Sum(nil))
+}
+
+// twoTables loads the same edges into a row an edge and side.
+func twoTables(t *testing.T, server *mysqld.Server, path string, kith time.Duration) {
+	pool, _ := open(t, server, "two_tables")
+	plain := filepath.Join(t.TempDir(), "edges.txt")
+	lines := slices.DeleteFunc(fileLines(t, path), func(line string) bool {
+		a, b, _ := strings.Cut(line, " ")
+		return a == b
+	})
+	if err := os.WriteFile(plain, []byte(strings.Join(lines, "\n")+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, statement := range []string{
+		`CREATE TABLE follows (follower BIGINT UNSIGNED NOT NULL, followee BIGINT UNSIGNED NOT NULL, created_at INT UNSIGNED NOT NULL, PRIMARY KEY (follower, followee), KEY (follower, created_at)) ENGINE=InnoDB`,
+		`CREATE TABLE fans (followee BIGINT UNSIGNED NOT NULL, follower BIGINT UNSIGNED NOT NULL, created_at INT UNSIGNED NOT NULL, PRIMARY KEY (followee, follower), KEY (followee, created_at)) ENGINE=InnoDB`,
+	} {
+		if _, err := pool.Exec(statement); err != nil {
+			t.Fatal(err)
+		}
+	}
+	start := time.Now()
+	for _, table := range []string{"follows", "fans"} {
+		_, err := pool.Exec(fmt.Sprintf(`LOAD DATA LOCAL INFILE '%s' INTO TABLE %s FIELDS TERMINATED BY ' ' (follower, followee) SET created_at = 0`, plain, table))
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	took := time.Since(start)
+	size := dataBytes(t, pool, "follows") + dataBytes(t, pool, "fans")
+	t.Logf("two tables: %v, %d bytes, %.2f an edge and side; kith: %v", took.Round(time.Millisecond), size,
+		float64(size)/float64(2*len(lines)), kith.Round(time.Millisecond))
+	if kith > took*2/3 {
+		t.Errorf("got %v for kith, want clearly less than the %v of LOAD DATA", kith, took)
+	}
+}

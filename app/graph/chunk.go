@@ -1,0 +1,182 @@
+package graph
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"iter"
+
+	"golang.org/x/sync/errgroup"
+	"golang.org/x/sync/semaphore"
+
+	"kith/repo"
+	"kith/repo/list"
+	"kith/repo/relation"
+	"kith/repo/spill"
+)
+
+// owner is one account and the edges of the file that its row gets.
+type owner struct {
+	id    uint64
+	edges []list.Edge
+}
+
+// chunk is some accounts in key order, each with all its edges.
+type chunk []owner
+
+func (c chunk) ids() []uint64 {
+	ids := make([]uint64, len(c))
+	for i, o := range c {
+		ids[i] = o.id
+	}
+	return ids
+}
+
+func (c chunk) edges() (n int64) {
+	for _, o := range c {
+		n += int64(len(o.edges))
+	}
+	return n
+}
+
+// maxAccounts is how many rows are looked up together. From 1,000 values on,
+// which is 500 keys of two columns, MariaDB turns an IN list into a temporary table.
+const maxAccounts = 480
+
+// packedEdge is about what an edge adds to a list, heldEdge what it takes in
+// memory from the chunk to the statement.
+const (
+	packedEdge = 10
+	heldEdge   = 96
+)
+
+// parts cuts a chunk into parts whose lists, with what marks say is there
+// already, take limit bytes at most, or are a single account.
+func (c chunk) parts(marks map[uint64]relation.Mark, limit int) iter.Seq[chunk] {
+	return func(yield func(chunk) bool) {
+		from, bytes := 0, 0
+		for i, o := range c {
+			size := marks[o.id].Size() + packedEdge*len(o.edges)
+			if i > from && bytes+size > limit {
+				if !yield(c[from:i]) {
+					return
+				}
+				from, bytes = i, 0
+			}
+			bytes += size
+		}
+		if from < len(c) {
+			yield(c[from:])
+		}
+	}
+}
+
+// maxEdges is more than any list holds: 4 bytes an id and 1 a time at least.
+const maxEdges = list.MaxBytes / 5
+
+// grouper makes chunks of sorted records, of all accounts or only of some.
+type grouper struct {
+	records *spill.Walk
+	only    *spill.Walk // keys of accounts, nil means all
+	limits  limits
+
+	next    spill.Record
+	more    bool
+	started bool
+	out     int64 // edges seen, each once
+}
+
+// chunk returns the next accounts, io.EOF after the last.
+func (g *grouper) chunk() (chunk, error) {
+	if !g.started {
+		g.started = true
+		g.next, g.more = g.records.Next()
+	}
+	var c chunk
+	var flat []list.Edge
+	for len(c) < g.limits.accounts && len(flat)*packedEdge < g.limits.bytes && g.seek() {
+		from, key := len(flat), g.next.Hi
+		flat = g.owner(flat)
+		if len(flat)-from > maxEdges {
+			return nil, fmt.Errorf("account %d has more than %d edges in the file: %w", accountOf(key), maxEdges, repo.ErrTooLarge)
+		}
+		c = append(c, owner{id: accountOf(key), edges: flat[from:len(flat):len(flat)]})
+	}
+	if err := g.records.Err(); err != nil {
+		return nil, err
+	}
+	if len(c) == 0 {
+		return nil, io.EOF
+	}
+	return c, nil
+}
+
+// seek moves to the next account that is wanted.
+func (g *grouper) seek() bool {
+	if g.only == nil {
+		return g.more
+	}
+	want, ok := g.only.Next()
+	for ok && g.more && g.next.Hi < want.Hi {
+		g.next, g.more = g.records.Next()
+	}
+	return ok && g.more
+}
+
+// owner appends the edges of the account that stands next, each once. It
+// gives up past maxEdges.
+func (g *grouper) owner(flat []list.Edge) []list.Edge {
+	key, last, n := g.next.Hi, ^uint64(0), 0
+	for g.more && g.next.Hi == key && n <= maxEdges {
+		if g.next.Lo != last {
+			last = g.next.Lo
+			e := edgeOf(g.next)
+			flat = append(flat, e)
+			n++
+			if e.Out {
+				g.out++
+			}
+		}
+		g.next, g.more = g.records.Next()
+	}
+	return flat
+}
+
+// eachChunk has the writers work on all chunks of g.
+func (im *importer) eachChunk(ctx context.Context, g *grouper, work func(context.Context, chunk) error) error {
+	group, ctx := errgroup.WithContext(ctx)
+	room := semaphore.NewWeighted(im.limits.inFlight)
+	weight := func(c chunk) int64 { return min(c.edges()*heldEdge, im.limits.inFlight) }
+	chunks := make(chan chunk)
+	group.Go(func() error {
+		defer close(chunks)
+		for {
+			c, err := g.chunk()
+			if err == io.EOF {
+				return nil
+			} else if err != nil {
+				return err
+			}
+			if err := room.Acquire(ctx, weight(c)); err != nil {
+				return err
+			}
+			select {
+			case chunks <- c:
+			case <-ctx.Done():
+				return ctx.Err()
+			}
+		}
+	})
+	for range im.cfg.Writers {
+		group.Go(func() error {
+			for c := range chunks {
+				if err := work(ctx, c); err != nil {
+					return err
+				}
+				room.Release(weight(c))
+			}
+			return nil
+		})
+	}
+	return group.Wait()
+}

@@ -1,0 +1,141 @@
+package graph
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"strings"
+	"time"
+
+	"kith/repo/relation"
+)
+
+// The values an ImportConfig gets where it says nothing, and what a command
+// should offer as its default.
+const (
+	DefaultMemory     = 512 << 20
+	DefaultMaxRejects = 1000
+	DefaultWriters    = 3
+)
+
+// ErrRejects says that the file has more lines that cannot be used than were
+// allowed. Nothing was written.
+var ErrRejects = errors.New("too many rejects")
+
+// Accounts makes accounts that do not exist yet, 500 at a time at most.
+type Accounts interface {
+	Ensure(ctx context.Context, ids []uint64, createdAt uint64) (made int, err error)
+}
+
+// Rows reads and swaps relation rows.
+type Rows interface {
+	Marks(ctx context.Context, ids []uint64) (map[uint64]relation.Mark, error)
+	Fresh(ctx context.Context, ids []uint64) (map[uint64]relation.Row, error)
+	Swap(ctx context.Context, rows []relation.Row) (won bool, err error)
+	Tell(ctx context.Context, rows []relation.Row)
+}
+
+// Committer carries out edits of several rows at once.
+type Committer interface {
+	Do(ctx context.Context, ids []uint64, apply func(rows map[uint64]*relation.Draft) error) error
+}
+
+// ImportConfig says what to import and into what.
+type ImportConfig struct {
+	// Reader is the file, plain or gzip.
+	Reader io.Reader
+	// Rejects gets a line for each line that could not be used; nil drops them.
+	Rejects io.Writer
+	// MaxRejects is how many rejects do not stop the run; below 0 any number.
+	MaxRejects int
+	// Memory bounds what the import takes, in bytes; 0 is DefaultMemory. The
+	// program itself and its database connections come on top, some 30 MiB.
+	Memory int64
+	// TempDir is where sorted runs go, empty means the system's.
+	TempDir string
+	// Progress is told how far the import is, some times a second at most and
+	// never twice at once; nil tells nobody.
+	Progress func(Progress)
+
+	Accounts  Accounts
+	Rows      Rows
+	Committer Committer
+	Log       *slog.Logger     // nil drops it
+	Now       func() time.Time // dates rows and made accounts
+	// Writers is how many chunks are written at once, 0 is DefaultWriters.
+	Writers int
+}
+
+// Progress is how far a phase is. Total is 0 where it is not known.
+type Progress struct {
+	Phase       string // read, sort, write, check, settle; export
+	Done, Total int64  // read: bytes of the file; write, settle: sides of edges; check: rows; export: edges
+}
+
+// Summary has every number of an import. Each line of the file is counted once
+// in Comments, Rejected, SelfFollows, Repeats or Edges; each edge once in
+// EdgesNew, EdgesHeld or Blocked.
+type Summary struct {
+	Lines       int64
+	Comments    int64 // and empty lines
+	Rejected    int64
+	SelfFollows int64
+	Repeats     int64
+	Edges       int64 // distinct and valid
+
+	EdgesNew  int64
+	EdgesHeld int64 // were there already
+	Blocked   int64 // left out because one blocks the other
+
+	AccountsMade int64
+	RowsWritten  int64
+	LostSwaps    int64 // statements that somebody else was ahead of
+	RowsMoved    int64 // changed by others while the import ran
+	Settled      int64 // edges whose two sides had to be made to agree
+	CutShort     bool  // the compressed file breaks off
+	Spilled      int   // sorted runs on disk, 0: all fitted in memory
+	Duration     time.Duration
+}
+
+// String writes the summary, a number a line.
+func (s Summary) String() string {
+	var b strings.Builder
+	for _, n := range []struct {
+		name string
+		n    int64
+	}{
+		{"lines", s.Lines}, {"comments and empty lines", s.Comments}, {"rejected", s.Rejected},
+		{"self-follows", s.SelfFollows}, {"repeats", s.Repeats}, {"edges", s.Edges},
+		{"edges new", s.EdgesNew}, {"edges held already", s.EdgesHeld}, {"edges left out, blocked", s.Blocked},
+		{"accounts made", s.AccountsMade}, {"rows written", s.RowsWritten}, {"lost swaps", s.LostSwaps},
+		{"rows changed by others", s.RowsMoved}, {"edges settled", s.Settled},
+	} {
+		fmt.Fprintf(&b, "%-26s%d\n", n.name, n.n)
+	}
+	if s.CutShort {
+		b.WriteString("the compressed file is cut short: what could be read was imported\n")
+	}
+	fmt.Fprintf(&b, "%-26s%v\n", "duration", s.Duration.Round(time.Millisecond))
+	return b.String()
+}
+
+func (c ImportConfig) withDefaults() ImportConfig {
+	if c.Memory <= 0 {
+		c.Memory = DefaultMemory
+	}
+	if c.Writers <= 0 {
+		c.Writers = DefaultWriters
+	}
+	if c.Rejects == nil {
+		c.Rejects = io.Discard
+	}
+	if c.Progress == nil {
+		c.Progress = func(Progress) {}
+	}
+	if c.Log == nil {
+		c.Log = slog.New(slog.DiscardHandler)
+	}
+	return c
+}

@@ -1,0 +1,70 @@
+// Package graph reads a whole follow graph into the relation rows and writes
+// it out again.
+//
+// The file has a line for each edge, `follower followee [unixtime]`. Fields are
+// separated by spaces, tabs or a comma; what follows a # is a comment; gzip is
+// recognised by its first bytes. An edge without a time, or with time 0, has
+// time 0: unknown, older than every other. Where an edge is repeated the
+// smallest known time counts, and unknown only if no line knows it. An edge
+// that a row already holds keeps the time it has there.
+//
+// # How an import runs
+//
+//	read     lines ──► two records an edge, one for each side ──► repo/spill
+//	write    sorted records ──► chunks of accounts ──► writers: make the
+//	         accounts, read their rows, merge, swap, tell the cache
+//	check    did any row move on since the import left it?
+//	settle   edges of such rows are made to agree on both sides
+//
+// A record is sorted by (bucket, owner, other, direction, time), so that rows
+// are read and written in primary-key order, and both sides of an edge meet its
+// repeats in the same order and decide alike. Nothing is written before the
+// last line is read: a file with too many rejects changes nothing.
+//
+// Memory is bounded however long the file is: what does not fit is sorted on
+// disk, 40 bytes an edge in TempDir, chunks are bounded by accounts and by
+// bytes, and what is in flight by an eighth of Memory.
+//
+// # While others write
+//
+// An import and a server may change the same rows. A row is swapped only where
+// its ver is what was read, else it is read and merged again, in smaller chunks
+// after each loss; a row that is lost over and over goes through the committer,
+// which locks it. But the two sides of an edge are written at two moments, and
+// an unfollow or block that falls between sees and removes one side only. So the
+// import notes the ver that each row had when it left it, and what a row already
+// held that the file says otherwise. Afterwards an edge is looked at again if
+//
+//   - a row moved on since, and its side of the edge is not what the file says, or
+//   - its two sides were left different (one held with another time, or blocked),
+//
+// and that is every edge that can be half or disagree: if both rows are as the
+// import left them the notes tell; if a row moved and yet says what the file
+// says, the last change either came through an edit of both rows, which left
+// them whole, or was the import's own on the other row, which is judged by that
+// row. Looking again means reading both rows; where they disagree, the follower's
+// own row is the truth: if it has the edge, the followee's gets it with that
+// time, if not, it is removed there, and where one blocks the other it is
+// removed in both. That is an edit of both rows through the committer in which both are
+// swapped, so nothing can fall between again.
+//
+// # What holds when
+//
+//   - Before the phase write: the database is as it was.
+//   - At every moment: each row is whole, its counts are those of its list, and
+//     no edge that existed is lost. An account exists before its row is written.
+//   - After an error, an interrupt or kill -9 while writing: some edges of the
+//     file are not there, some stand on one side only. The service reads such
+//     rows, and an edit that meets a half edge makes it whole or removes it.
+//     Running the same file again completes it: what is there is found
+//     and not written again, what is missing is added, what is half is settled.
+//     An edge unfollowed between the two runs is added again.
+//   - After kill -9 while settling: as above; edges that both runs find held on
+//     both sides with different times are found by the second run too.
+//   - After Import returned nil: every edge of the file either stands in both rows
+//     with one time, or in neither since it was blocked or removed meanwhile.
+//     Running the same file again changes no row, not even its ver.
+//
+// A row that would outgrow list.MaxBytes stops the import with
+// repo.ErrTooLarge, which names the account.
+package graph

@@ -1,0 +1,112 @@
+package graph
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"strconv"
+
+	"kith/repo/list"
+	"kith/repo/relation"
+)
+
+// Walker reads rows in key order.
+type Walker interface {
+	Walk(ctx context.Context, after uint64, limit int) ([]relation.Mark, error)
+	Fresh(ctx context.Context, ids []uint64) (map[uint64]relation.Row, error)
+}
+
+// ExportConfig says from where to where to export.
+type ExportConfig struct {
+	Rows Walker
+	// Writer gets the lines, in large pieces.
+	Writer io.Writer
+	// Progress is told how many edges are written; nil tells nobody.
+	Progress func(Progress)
+}
+
+// Export writes every edge as a line `follower followee [unixtime]`, without the
+// time where it is unknown, and returns how many. An edge is taken from its
+// follower's row. Each row is read at a moment of its own, the rows in order of
+// (bucket, account_id); memory is bounded. Errors are those of the store, of
+// the writer and of ctx, and then what was written is not the whole.
+func Export(ctx context.Context, cfg ExportConfig) (edges int64, err error) {
+	x := exporter{cfg: cfg, to: bufio.NewWriterSize(cfg.Writer, 256<<10)}
+	if err := x.run(ctx); err != nil {
+		return x.edges, fmt.Errorf("export: %w", err)
+	}
+	return x.edges, nil
+}
+
+type exporter struct {
+	cfg   ExportConfig
+	to    *bufio.Writer
+	line  []byte
+	edges int64
+}
+
+func (x *exporter) run(ctx context.Context) error {
+	after := uint64(0)
+	for {
+		marks, err := x.cfg.Rows.Walk(ctx, after, maxAccounts)
+		if err != nil {
+			return err
+		}
+		if len(marks) == 0 {
+			return x.to.Flush()
+		}
+		after = marks[len(marks)-1].AccountID
+		c, sizes := make(chunk, len(marks)), make(map[uint64]relation.Mark, len(marks))
+		for i, m := range marks {
+			c[i].id, sizes[m.AccountID] = m.AccountID, m
+		}
+		for part := range c.parts(sizes, maxChunkBytes) {
+			if err := x.rows(ctx, part.ids()); err != nil {
+				return err
+			}
+		}
+		if x.cfg.Progress != nil {
+			x.cfg.Progress(Progress{Phase: "export", Done: x.edges})
+		}
+	}
+}
+
+// rows writes the edges of some rows.
+func (x *exporter) rows(ctx context.Context, ids []uint64) error {
+	rows, err := x.cfg.Rows.Fresh(ctx, ids)
+	if err != nil {
+		return err
+	}
+	for _, id := range ids {
+		v, err := rows[id].View()
+		if err != nil {
+			return err
+		}
+		for _, s := range []list.Section{list.Friends, list.Following} {
+			if err := x.section(id, v, s); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// section writes the follows of one section.
+func (x *exporter) section(id uint64, v list.View, s list.Section) error {
+	var failed error
+	err := v.Each(s, func(other uint64, mine, _ uint32) bool {
+		x.line = strconv.AppendUint(x.line[:0], id, 10)
+		x.line = strconv.AppendUint(append(x.line, ' '), other, 10)
+		if mine != 0 {
+			x.line = strconv.AppendUint(append(x.line, ' '), uint64(mine), 10)
+		}
+		_, failed = x.to.Write(append(x.line, '\n'))
+		x.edges++
+		return failed == nil
+	})
+	if err != nil {
+		return fmt.Errorf("list of account %d: %w", id, err)
+	}
+	return failed
+}

@@ -1,0 +1,294 @@
+package graph
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+
+	"golang.org/x/sync/errgroup"
+
+	"kith/repo/list"
+	"kith/repo/relation"
+	"kith/repo/spill"
+)
+
+const (
+	// verifyPairs is how many pairs are looked at together.
+	verifyPairs = maxAccounts / 2
+	// mendsAtOnce is how many edits of a writer wait for the committer at once.
+	mendsAtOnce = 64
+)
+
+// check finds the rows that moved on since the import left them.
+func (im *importer) check(ctx context.Context) error {
+	walk := im.vers.Walk()
+	left := make(map[uint64]uint64, maxAccounts)
+	for more := true; more; {
+		var r spill.Record
+		if r, more = walk.Next(); more {
+			left[accountOf(r.Hi)] = r.Lo
+		}
+		if len(left) < maxAccounts && more || len(left) == 0 {
+			continue
+		}
+		if err := im.checkRows(ctx, left); err != nil {
+			return err
+		}
+		im.done += int64(len(left))
+		im.tell(im.done, im.vers.Len())
+		clear(left)
+	}
+	if err := walk.Err(); err != nil {
+		return err
+	}
+	im.sum.RowsMoved = im.touched.Len()
+	return im.touched.Sort(ctx)
+}
+
+// checkRows notes those of the rows whose ver is another than it was left with.
+func (im *importer) checkRows(ctx context.Context, left map[uint64]uint64) error {
+	marks, err := im.marks(ctx, slices.Collect(maps.Keys(left)))
+	if err != nil {
+		return err
+	}
+	for id, ver := range left {
+		if marks[id].Ver == ver {
+			continue
+		}
+		if err := im.touched.Add(ctx, spill.Record{Hi: ownerKey(id)}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// settle makes the two sides of edges agree: of those that were left
+// different, and of those whose rows moved on.
+func (im *importer) settle(ctx context.Context) error {
+	if err := im.settleSuspects(ctx); err != nil {
+		return err
+	}
+	if im.touched.Len() == 0 {
+		return nil
+	}
+	g := &grouper{records: im.edges.Walk(), only: im.touched.Walk(), limits: im.limits}
+	return im.eachChunk(ctx, g, im.settleChunk)
+}
+
+// suspect notes that one side of an edge is blocked or held since another
+// time. The two sides of an edge that say the same stand side by side when sorted.
+func suspect(p pair, out, blocked bool, at uint32) spill.Record {
+	r := spill.Record{Hi: ownerKey(p.follower), Lo: p.followee << 1, Val: at}
+	if !out {
+		r.Lo |= 1
+	}
+	if blocked {
+		r.Hi |= 1 << 63
+	}
+	return r
+}
+
+// settleSuspects verifies the edges of which only one side is noted, or the
+// sides with different times.
+func (im *importer) settleSuspects(ctx context.Context) error {
+	walk := im.suspects.Walk()
+	var pairs []pair
+	r, more := walk.Next()
+	for more {
+		other, ok := walk.Next()
+		same := ok && other.Hi == r.Hi && other.Lo == r.Lo|1 && r.Lo&1 == 0
+		if !same || other.Val != r.Val {
+			pairs = append(pairs, pair{accountOf(r.Hi &^ (1 << 63)), r.Lo >> 1})
+		}
+		r, more = other, ok
+		if same {
+			r, more = walk.Next()
+		}
+		if len(pairs) >= verifyPairs || !more {
+			if err := im.verify(ctx, pairs); err != nil {
+				return err
+			}
+			pairs = pairs[:0]
+		}
+	}
+	return walk.Err()
+}
+
+// settleChunk verifies the edges of which the owners' rows do not say what
+// the file says.
+func (im *importer) settleChunk(ctx context.Context, c chunk) error {
+	marks, err := im.marks(ctx, c.ids())
+	if err != nil {
+		return err
+	}
+	for part := range c.parts(marks, im.limits.bytes) {
+		rows, err := im.fresh(ctx, part.ids())
+		if err != nil {
+			return err
+		}
+		for _, own := range part {
+			d, err := relation.Open(rows[own.id])
+			if err != nil {
+				return err
+			}
+			if err := im.verify(ctx, deviating(d, own)); err != nil {
+				return err
+			}
+		}
+	}
+	im.mu.Lock()
+	defer im.mu.Unlock()
+	im.done += c.edges()
+	im.report(im.done, 0)
+	return nil
+}
+
+// deviating returns the edges that the row does not hold as the file has them.
+func deviating(d *relation.Draft, own owner) (pairs []pair) {
+	for _, e := range own.edges {
+		if at, is := state(d, e); is != whole || at != e.Time {
+			pairs = append(pairs, pairOf(own.id, e))
+		}
+	}
+	return pairs
+}
+
+func (im *importer) fresh(ctx context.Context, ids []uint64) (rows map[uint64]relation.Row, err error) {
+	err = im.retry(ctx, func(ctx context.Context) (err error) {
+		rows, err = im.cfg.Rows.Fresh(ctx, ids)
+		return err
+	})
+	return rows, err
+}
+
+// verify reads both rows of each pair and mends those that disagree.
+func (im *importer) verify(ctx context.Context, pairs []pair) error {
+	for some := range slices.Chunk(pairs, verifyPairs) {
+		marks, err := im.marks(ctx, accounts(some))
+		if err != nil {
+			return err
+		}
+		for len(some) > 0 {
+			n := fitting(some, marks, im.limits.bytes)
+			if err := im.mendAll(ctx, some[:n]); err != nil {
+				return err
+			}
+			some = some[n:]
+		}
+	}
+	return nil
+}
+
+// accounts returns whose rows a pair has.
+func accounts(pairs []pair) []uint64 {
+	ids := make([]uint64, 0, 2*len(pairs))
+	for _, p := range pairs {
+		ids = append(ids, p.follower, p.followee)
+	}
+	slices.Sort(ids)
+	return slices.Compact(ids)
+}
+
+// fitting returns how many pairs, one at least, have rows of limit bytes together.
+func fitting(pairs []pair, marks map[uint64]relation.Mark, limit int) int {
+	seen := make(map[uint64]bool)
+	bytes := 0
+	for i, p := range pairs {
+		for _, id := range []uint64{p.follower, p.followee} {
+			if !seen[id] {
+				seen[id] = true
+				bytes += marks[id].Size()
+			}
+		}
+		if bytes > limit && i > 0 {
+			return i
+		}
+	}
+	return len(pairs)
+}
+
+// mendAll mends those of the pairs whose rows disagree.
+func (im *importer) mendAll(ctx context.Context, pairs []pair) error {
+	rows, err := im.fresh(ctx, accounts(pairs))
+	if err != nil {
+		return err
+	}
+	drafts := make(map[uint64]*relation.Draft, len(rows))
+	for id, row := range rows {
+		if drafts[id], err = relation.Open(row); err != nil {
+			return err
+		}
+	}
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(mendsAtOnce)
+	for _, p := range pairs {
+		if agree(drafts[p.follower], drafts[p.followee]) {
+			continue
+		}
+		group.Go(func() error { return im.mend(ctx, p) })
+	}
+	return group.Wait()
+}
+
+// mend makes the two rows of a pair agree, as one edit.
+func (im *importer) mend(ctx context.Context, p pair) error {
+	var mended bool
+	err := im.retry(ctx, func(ctx context.Context) error {
+		return im.cfg.Committer.Do(ctx, []uint64{p.follower, p.followee}, func(rows map[uint64]*relation.Draft) error {
+			mended = mendPair(rows[p.follower], rows[p.followee])
+			return nil
+		})
+	})
+	if err != nil {
+		return fmt.Errorf("settle that %d follows %d: %w", p.follower, p.followee, err)
+	}
+	if mended {
+		im.mu.Lock()
+		im.sum.Settled++
+		im.mu.Unlock()
+	}
+	return nil
+}
+
+// sidesOf returns what each row says about the follower's edge to the followee.
+func sidesOf(follower, followee *relation.Draft) (outAt, inAt uint32, out, in standing) {
+	outAt, out = state(follower, list.Edge{ID: followee.AccountID(), Out: true})
+	inAt, in = state(followee, list.Edge{ID: follower.AccountID()})
+	return outAt, inAt, out, in
+}
+
+// agree reports whether both rows say the same.
+func agree(follower, followee *relation.Draft) bool {
+	outAt, inAt, out, in := sidesOf(follower, followee)
+	if out == blocked || in == blocked {
+		return !hasEdge(follower, followee)
+	}
+	return out == in && outAt == inAt
+}
+
+// hasEdge reports whether either row has the edge.
+func hasEdge(follower, followee *relation.Draft) bool {
+	return follower.Rel(followee.AccountID())&list.IsFollowing != 0 || followee.Rel(follower.AccountID())&list.IsFollower != 0
+}
+
+// mendPair makes the followee's row say what the follower's says, and removes the
+// edge from both where one blocks the other. It reports whether they disagreed;
+// then both rows are swapped.
+func mendPair(follower, followee *relation.Draft) bool {
+	if agree(follower, followee) {
+		return false
+	}
+	outAt, _, out, in := sidesOf(follower, followee)
+	followee.DropFollower(follower.AccountID())
+	if out == whole && in != blocked {
+		followee.AddFollower(follower.AccountID(), outAt)
+		followee.Drop(list.Requests, follower.AccountID())
+		follower.Drop(list.Requested, followee.AccountID())
+	} else {
+		follower.DropFollowing(followee.AccountID())
+	}
+	follower.Touch()
+	followee.Touch()
+	return true
+}

@@ -1,0 +1,248 @@
+package graph
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"kith/repo/relation"
+	"kith/repo/spill"
+)
+
+// unknownVer is noted for a row that the committer wrote: it counts as moved.
+const unknownVer = math.MaxUint64
+
+// write writes all rows and notes how it left them.
+func (im *importer) write(ctx context.Context) error {
+	g := &grouper{records: im.edges.Walk(), limits: im.limits}
+	err := im.eachChunk(ctx, g, im.writeChunk)
+	if err != nil {
+		return err
+	}
+	im.tell(im.edges.Len(), im.edges.Len())
+	im.sum.Edges = g.out
+	im.sum.Repeats = im.edges.Len()/2 - g.out
+	if err := im.suspects.Sort(ctx); err != nil {
+		return err
+	}
+	return im.vers.Sort(ctx)
+}
+
+func (im *importer) writeChunk(ctx context.Context, c chunk) error {
+	var made int
+	err := im.retry(ctx, func(ctx context.Context) (err error) {
+		made, err = im.cfg.Accounts.Ensure(ctx, c.ids(), uint64(im.cfg.Now().UnixMilli()))
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	marks, err := im.marks(ctx, c.ids())
+	if err != nil {
+		return err
+	}
+	for part := range c.parts(marks, im.limits.bytes) {
+		if err := im.writePart(ctx, part, marks); err != nil {
+			return err
+		}
+	}
+	im.mu.Lock()
+	defer im.mu.Unlock()
+	im.sum.AccountsMade += int64(made)
+	return nil
+}
+
+func (im *importer) marks(ctx context.Context, ids []uint64) (marks map[uint64]relation.Mark, err error) {
+	err = im.retry(ctx, func(ctx context.Context) (err error) {
+		marks, err = im.cfg.Rows.Marks(ctx, ids)
+		return err
+	})
+	return marks, err
+}
+
+// writePart swaps the rows of a part, in halves after a loss. Rows without a
+// mark are taken to be absent; a nil marks knows nothing.
+func (im *importer) writePart(ctx context.Context, part chunk, marks map[uint64]relation.Mark) error {
+	for try := 1; ; try++ {
+		o, won, err := im.try(ctx, part, marks)
+		marks = nil
+		switch {
+		case err != nil && (!passing(err) || try >= tries):
+			return err
+		case err == nil && won:
+			return im.keep(ctx, o)
+		case err == nil:
+			im.lost()
+			if len(part) > 1 {
+				return im.writeHalves(ctx, part)
+			}
+			if try >= tries {
+				return im.hand(ctx, part[0])
+			}
+		}
+		if err := pause(ctx, try, err != nil); err != nil {
+			return err
+		}
+	}
+}
+
+func (im *importer) writeHalves(ctx context.Context, part chunk) error {
+	half := len(part) / 2
+	if err := im.writePart(ctx, part[:half], nil); err != nil {
+		return err
+	}
+	return im.writePart(ctx, part[half:], nil)
+}
+
+func (im *importer) lost() {
+	im.mu.Lock()
+	defer im.mu.Unlock()
+	im.sum.LostSwaps++
+}
+
+// outcome is what became of some rows.
+type outcome struct {
+	rows               []relation.Row // to be swapped
+	vers               []spill.Record
+	suspects           []spill.Record
+	added, held, block int64 // edges, counted at the follower
+	edges              int64 // of both directions
+}
+
+// try reads, merges and swaps once.
+func (im *importer) try(ctx context.Context, part chunk, marks map[uint64]relation.Mark) (o outcome, won bool, err error) {
+	ctx, cancel := context.WithTimeout(ctx, callTime)
+	defer cancel()
+	rows, err := im.load(ctx, part, marks)
+	if err != nil {
+		return o, false, err
+	}
+	now := uint32(im.cfg.Now().Unix())
+	for _, own := range part {
+		row := rows[own.id]
+		d, err := relation.Open(row)
+		if err != nil {
+			return o, false, err
+		}
+		o.merge(d, own)
+		if d.Changed() {
+			if row, err = d.Pack(now); err != nil {
+				return o, false, err
+			}
+			o.rows = append(o.rows, row)
+		}
+		o.vers = append(o.vers, spill.Record{Hi: ownerKey(own.id), Lo: row.Ver})
+	}
+	if len(o.rows) == 0 {
+		return o, true, nil
+	}
+	won, err = im.cfg.Rows.Swap(ctx, o.rows)
+	if won && err == nil {
+		im.cfg.Rows.Tell(ctx, o.rows)
+	}
+	return o, won, err
+}
+
+// load reads the rows of a part, but those that marks say are absent.
+func (im *importer) load(ctx context.Context, part chunk, marks map[uint64]relation.Mark) (map[uint64]relation.Row, error) {
+	var ids []uint64
+	for _, o := range part {
+		if _, ok := marks[o.id]; ok || marks == nil {
+			ids = append(ids, o.id)
+		}
+	}
+	rows, err := im.cfg.Rows.Fresh(ctx, ids)
+	if err != nil {
+		return nil, err
+	}
+	for _, o := range part {
+		if _, ok := rows[o.id]; !ok {
+			rows[o.id] = relation.Absent(o.id)
+		}
+	}
+	return rows, nil
+}
+
+// merge adds the edges of own to its row and counts what was there.
+func (o *outcome) merge(d *relation.Draft, own owner) {
+	if d.Size() > emptySize {
+		o.inspect(d, own)
+	}
+	n := d.Merge(own.edges)
+	o.added += int64(n.Following)
+	o.edges += int64(len(own.edges))
+}
+
+// emptySize is the length of a list without entries.
+var emptySize = len(relation.Absent(1).List)
+
+// inspect notes which edges the row holds with another time than the file's, or
+// will not take.
+func (o *outcome) inspect(d *relation.Draft, own owner) {
+	for _, e := range own.edges {
+		at, is := state(d, e)
+		out := int64(1)
+		if !e.Out {
+			out = 0
+		}
+		switch is {
+		case whole:
+			o.held += out
+			if at != e.Time {
+				o.suspects = append(o.suspects, suspect(pairOf(own.id, e), e.Out, false, at))
+			}
+		case blocked:
+			o.block += out
+			o.suspects = append(o.suspects, suspect(pairOf(own.id, e), e.Out, true, 0))
+		}
+	}
+}
+
+// keep notes a won outcome.
+func (im *importer) keep(ctx context.Context, o outcome) error {
+	im.mu.Lock()
+	defer im.mu.Unlock()
+	for _, r := range o.vers {
+		if err := im.vers.Add(ctx, r); err != nil {
+			return err
+		}
+	}
+	for _, r := range o.suspects {
+		if err := im.suspects.Add(ctx, r); err != nil {
+			return err
+		}
+	}
+	im.sum.RowsWritten += int64(len(o.rows))
+	im.sum.EdgesNew += o.added
+	im.sum.EdgesHeld += o.held
+	im.sum.Blocked += o.block
+	im.done += o.edges
+	im.report(im.done, im.edges.Len())
+	return nil
+}
+
+// hand leaves a row that was lost too often to the committer, which locks it.
+func (im *importer) hand(ctx context.Context, own owner) error {
+	var o outcome
+	changed := int64(0)
+	err := im.retry(ctx, func(ctx context.Context) error {
+		return im.cfg.Committer.Do(ctx, []uint64{own.id}, func(rows map[uint64]*relation.Draft) error {
+			o, changed = outcome{}, 0
+			d := rows[own.id]
+			before := d.Counts()
+			o.merge(d, own)
+			if d.Counts() != before {
+				changed = 1
+			}
+			return nil
+		})
+	})
+	if err != nil {
+		return fmt.Errorf("merge %d edges into the row of account %d: %w", len(own.edges), own.id, err)
+	}
+	o.vers = []spill.Record{{Hi: ownerKey(own.id), Lo: unknownVer}}
+	im.mu.Lock()
+	im.sum.RowsWritten += changed
+	im.mu.Unlock()
+	return im.keep(ctx, o)
+}
