@@ -21,7 +21,7 @@ func TestDB(t *testing.T) {
 	if err := dbtest.DB(t).Get(&n, `SELECT COUNT(*) FROM relation`); err != nil || n != 0 {
 		t.Errorf("got %d rows, %v; want the migrated table, empty", n, err)
 	}
-	if dbtest.DB(t) != dbtest.DB(t) {
+	if again := dbtest.DB(t); again != dbtest.DB(t) {
 		t.Error("got two pools, want one that is shared")
 	}
 }

@@ -40,35 +40,35 @@ func twinDrop(m map[uint64]uint32, id uint64) bool {
 	return ok
 }
 
-func (t *twin) rel(id uint64) (r Rel) {
+func (w *twin) rel(id uint64) (r Rel) {
 	for bit, m := range map[Rel]map[uint64]uint32{
-		IsFollowing: t.out, IsFollower: t.in, IsBlocking: t.beside[Blocking],
-		IsBlockedBy: t.beside[BlockedBy], IsMuting: t.beside[Muting],
-		HasRequest: t.beside[Requests], IsRequested: t.beside[Requested],
+		IsFollowing: w.out, IsFollower: w.in, IsBlocking: w.beside[Blocking],
+		IsBlockedBy: w.beside[BlockedBy], IsMuting: w.beside[Muting],
+		HasRequest: w.beside[Requests], IsRequested: w.beside[Requested],
 	} {
 		if _, ok := m[id]; ok {
 			r |= bit
 		}
 	}
-	if _, ok := t.options[id]; ok {
+	if _, ok := w.options[id]; ok {
 		r |= HasOption
 	}
 	return r
 }
 
-func (t *twin) times(id uint64) (mine, theirs uint32) { return t.out[id], t.in[id] }
+func (w *twin) times(id uint64) (mine, theirs uint32) { return w.out[id], w.in[id] }
 
 // section returns the entries of a section, newest first.
-func (t *twin) section(s Section) (entries []entry) {
+func (w *twin) section(s Section) (entries []entry) {
 	switch {
 	case s.beside():
-		for id, at := range t.beside[s] {
+		for id, at := range w.beside[s] {
 			entries = append(entries, entry{id: id, mine: at})
 		}
 	default:
-		for id := range mergeKeys(t.out, t.in) {
-			mine, theirs := t.times(id)
-			if t.rel(id)&(IsFollowing|IsFollower) == relOf[s] {
+		for id := range mergeKeys(w.out, w.in) {
+			mine, theirs := w.times(id)
+			if w.rel(id)&(IsFollowing|IsFollower) == relOf[s] {
 				entries = append(entries, entry{id: id, mine: mine, theirs: theirs})
 			}
 		}
@@ -84,19 +84,19 @@ func mergeKeys(a, b map[uint64]uint32) map[uint64]uint32 {
 }
 
 // order returns all entries of a page order, newest first.
-func (t *twin) order(o Order) (all []Entry) {
+func (w *twin) order(o Order) (all []Entry) {
 	m := map[uint64]uint32{}
 	switch o {
 	case ByFollower:
-		m = t.in
+		m = w.in
 	case ByFollowing:
-		m = t.out
+		m = w.out
 	case ByFriend:
-		for _, e := range t.section(Friends) {
+		for _, e := range w.section(Friends) {
 			m[e.id] = e.key()
 		}
 	default:
-		m = t.beside[sortedBy[o]]
+		m = w.beside[sortedBy[o]]
 	}
 	for id, at := range m {
 		all = append(all, Entry{ID: id, Time: at})
@@ -107,8 +107,8 @@ func (t *twin) order(o Order) (all []Entry) {
 	return all
 }
 
-func (t *twin) page(o Order, r Range) ([]Entry, bool) {
-	all := slices.DeleteFunc(t.order(o), func(e Entry) bool {
+func (w *twin) page(o Order, r Range) ([]Entry, bool) {
+	all := slices.DeleteFunc(w.order(o), func(e Entry) bool {
 		return r.Before.ID != 0 && e.Cursor().Compare(r.Before) >= 0 ||
 			r.After.ID != 0 && e.Cursor().Compare(r.After) <= 0
 	})

@@ -1,0 +1,144 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"strconv"
+	"text/tabwriter"
+	"time"
+
+	appaccount "kith/app/account"
+	"kith/repo/account"
+)
+
+type accountCmd struct {
+	Add    accountAddCmd    `cmd:"" help:"Make an account and print its id."`
+	Show   accountShowCmd   `cmd:"" help:"Show an account with its counts."`
+	List   accountListCmd   `cmd:"" help:"List accounts, in the order of the table."`
+	Lock   accountLockCmd   `cmd:"" help:"Let followers of an account ask first."`
+	Unlock accountUnlockCmd `cmd:"" help:"Let everybody follow an account."`
+}
+
+type accountAddCmd struct {
+	tool
+	Name        string `arg:"" help:"The username: letters, digits and underscores, with dots and dashes inside, at most 60."`
+	ID          uint64 `name:"id" placeholder:"N" help:"The id that the product gives the account; without it kith makes one."`
+	DisplayName string `help:"The name that people see, at most 100 characters; without it the username."`
+	Locked      bool   `help:"Followers must ask first."`
+}
+
+// Run makes the account and prints its id.
+func (a *accountAddCmd) Run(ctx context.Context) error {
+	return a.with(ctx, func(s *stack) error {
+		made, err := s.accounts.Add(ctx, appaccount.Fresh{ID: a.ID, Username: a.Name, DisplayName: a.DisplayName, Locked: a.Locked})
+		if err == nil {
+			fmt.Println(made.ID)
+		}
+		return err
+	})
+}
+
+// accountWho names one account.
+type accountWho struct {
+	tool
+	Who string `arg:"" name:"name|id" help:"The username or the id; a name of digits only is read as an id."`
+}
+
+func (a *accountWho) find(ctx context.Context, s *stack) (account.Account, error) {
+	if id, err := strconv.ParseUint(a.Who, 10, 64); err == nil {
+		found, err := s.accounts.One(ctx, id)
+		return found, named(err, a.Who)
+	}
+	found, err := s.accounts.ByName(ctx, a.Who)
+	return found, named(err, a.Who)
+}
+
+// named says whom an error is about.
+func named(err error, who string) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("account %q: %w", who, err)
+}
+
+type accountShowCmd struct{ accountWho }
+
+// Run shows one account, a line a field.
+func (a *accountShowCmd) Run(ctx context.Context) error {
+	return a.with(ctx, func(s *stack) error {
+		found, err := a.find(ctx, s)
+		if err != nil {
+			return err
+		}
+		counts, err := s.relations.Counts(ctx, []uint64{found.ID})
+		if err != nil {
+			return err
+		}
+		n := counts[found.ID]
+		w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
+		fmt.Fprintf(w, "id\t%d\nusername\t%s\ndisplay name\t%q\nlocked\t%v\ncreated\t%s\n",
+			found.ID, found.Username, found.DisplayName, found.Locked, created(found))
+		fmt.Fprintf(w, "friends\t%d\nfollowers\t%d\nfollowing\t%d\n", n.Friends, n.Followers, n.Following)
+		return w.Flush()
+	})
+}
+
+type accountListCmd struct {
+	tool
+	After uint64 `placeholder:"ID" help:"Begin after this account: the last one of the page before."`
+	Limit int    `default:"100" help:"How many accounts to list, 1 to 1000."`
+}
+
+// Run lists accounts, one a line.
+func (a *accountListCmd) Run(ctx context.Context) error {
+	if a.Limit < 1 || a.Limit > 1000 {
+		return fmt.Errorf("--limit: %d is not within 1 to 1000", a.Limit)
+	}
+	return a.with(ctx, func(s *stack) error {
+		page, err := s.accounts.Walk(ctx, a.After, a.Limit)
+		if err != nil {
+			return err
+		}
+		w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
+		for _, one := range page {
+			fmt.Fprintf(w, "%d\t%s\t%s\t%s\t%q\n", one.ID, one.Username, lock(one), created(one), one.DisplayName)
+		}
+		return w.Flush()
+	})
+}
+
+type accountLockCmd struct{ accountWho }
+
+// Run locks the account.
+func (a *accountLockCmd) Run(ctx context.Context) error { return a.set(ctx, true) }
+
+type accountUnlockCmd struct{ accountWho }
+
+// Run unlocks the account.
+func (a *accountUnlockCmd) Run(ctx context.Context) error { return a.set(ctx, false) }
+
+func (a *accountWho) set(ctx context.Context, locked bool) error {
+	return a.with(ctx, func(s *stack) error {
+		found, err := a.find(ctx, s)
+		if err != nil {
+			return err
+		}
+		found, err = s.accounts.SetLocked(ctx, found.ID, locked)
+		if err == nil {
+			fmt.Println(found.ID, found.Username, lock(found))
+		}
+		return err
+	})
+}
+
+func lock(a account.Account) string {
+	if a.Locked {
+		return "locked"
+	}
+	return "open"
+}
+
+func created(a account.Account) string {
+	return time.UnixMilli(int64(a.CreatedAt)).UTC().Format(time.RFC3339)
+}

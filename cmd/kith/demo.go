@@ -1,0 +1,68 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	appaccount "kith/app/account"
+	apprelation "kith/app/relation"
+)
+
+// demoPerson is somebody of the demo graph.
+type demoPerson struct {
+	name, display string
+	locked        bool
+	follows       []string // in this order, an hour between two
+}
+
+// demoPeople are a dozen people who know each other: Ada, as whom the printed
+// token acts, has friends, followers, people she follows, and asks to follow
+// Grace, who is locked.
+var demoPeople = []demoPerson{
+	{name: "ada", display: "Ada", follows: []string{"ben", "chloe", "dan", "eva", "hugo", "grace"}},
+	{name: "ben", display: "Ben", follows: []string{"ada", "chloe", "finn"}},
+	{name: "chloe", display: "Chloe", follows: []string{"ada", "ben", "dan", "ines"}},
+	{name: "dan", display: "Dan", follows: []string{"ada", "eva"}},
+	{name: "eva", display: "Eva", follows: []string{"dan", "finn", "hugo"}},
+	{name: "finn", display: "Finn", follows: []string{"ada", "ben", "eva"}},
+	{name: "grace", display: "Grace", locked: true, follows: []string{"hugo", "ines"}},
+	{name: "hugo", display: "Hugo", follows: []string{"eva", "ines"}},
+	{name: "ines", display: "Ines", follows: []string{"ada", "chloe", "hugo"}},
+	{name: "jonas", display: "Jonas", follows: []string{"ada", "kim", "lena"}},
+	{name: "kim", display: "Kim", follows: []string{"jonas", "lena"}},
+	{name: "lena", display: "Lena", follows: []string{"kim", "eva"}},
+}
+
+// demo makes the demo graph where there is no account at all, and tells
+// whether it did. Follows are dated into the past, one an hour, so that lists
+// have an order.
+func (s *stack) demo(ctx context.Context) (bool, error) {
+	there, err := s.accounts.Walk(ctx, 0, 1)
+	if err != nil || len(there) > 0 {
+		return false, err
+	}
+	// Half a demo graph would stay half: Ctrl-C waits for the moment it takes.
+	ctx = context.WithoutCancel(ctx)
+	ids := make(map[string]uint64, len(demoPeople))
+	follows := 0
+	for _, p := range demoPeople {
+		made, err := s.accounts.Add(ctx, appaccount.Fresh{Username: p.name, DisplayName: p.display, Locked: p.locked})
+		if err != nil {
+			return false, fmt.Errorf("make the demo graph: %w", err)
+		}
+		ids[p.name] = made.ID
+		follows += len(p.follows)
+	}
+	at := time.Now().Add(-time.Duration(follows) * time.Hour)
+	relations := s.relationsAt(func() time.Time { return at }, 0)
+	for _, p := range demoPeople {
+		for _, other := range p.follows {
+			if _, err := relations.Follow(ctx, ids[p.name], ids[other], apprelation.FollowOptions{}); err != nil {
+				return false, fmt.Errorf("make the demo graph: %w", err)
+			}
+			at = at.Add(time.Hour)
+		}
+	}
+	return true, nil
+}

@@ -1,0 +1,200 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"os"
+	"path/filepath"
+	"time"
+
+	"kith/config"
+	"kith/repo/mysqld"
+)
+
+type devCmd struct {
+	Dir      string          `default:".kith" placeholder:"FOLDER" help:"Where the private database and the token secret are kept; made where it is missing."`
+	Demo     bool            `default:"true" negatable:"" help:"Put a dozen people who know each other into an empty database. Switch it off to begin with a graph of your own."`
+	Settings config.Settings `embed:""`
+
+	private bool // the database is ours
+}
+
+// Help is the text above the settings.
+func (devCmd) Help() string {
+	return "Starts a private MariaDB or MySQL in a folder, migrates it, makes a small demo graph if it is empty, and serves. " +
+		"With --mysql it uses, and migrates, the database you name. Ctrl-C stops all of it; the data stay."
+}
+
+const (
+	devDatabase  = "kith"
+	startTimeout = 2 * time.Minute // a first start installs the database
+	stopTimeout  = 30 * time.Second
+	devTokenTTL  = 24 * time.Hour
+)
+
+// errDatabaseGone says that the private database ended while it was needed.
+var errDatabaseGone = errors.New("the private database has ended by itself")
+
+// Run is all of kith in one process.
+func (d *devCmd) Run(ctx context.Context) error {
+	if err := d.validate(); err != nil {
+		return err
+	}
+	// The port first: a database that is started for nothing is a nuisance.
+	l, err := listen(d.Settings.HTTP.Listen)
+	if err != nil {
+		return err
+	}
+	defer l.Close()
+	if err := d.ownSecret(); err != nil {
+		return err
+	}
+	if d.private = d.Settings.MySQL.DSN.Reveal() == ""; !d.private {
+		return d.serve(ctx, l)
+	}
+	return d.withDatabase(ctx, func(ctx context.Context) error { return d.serve(ctx, l) })
+}
+
+func (d *devCmd) validate() error {
+	s := d.Settings
+	return cmp.Or(s.MySQL.Check(), s.Cache.Check(), s.HTTP.Check(), s.Token.Check(), s.Relation.Check(), s.Log.Check())
+}
+
+// ownSecret takes the token secret of the folder where none is set, and makes
+// it once.
+func (d *devCmd) ownSecret() error {
+	if err := os.MkdirAll(d.Dir, 0o700); err != nil {
+		return fmt.Errorf("--dir: the folder %s cannot be made: %w", d.Dir, err)
+	}
+	if d.Settings.Token.Secret.Reveal() != "" {
+		return nil
+	}
+	path := filepath.Join(d.Dir, devSecretFile)
+	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+		if err := makeSecret(path); err != nil {
+			return fmt.Errorf("--dir: the folder %s cannot be written: %w", d.Dir, err)
+		}
+	}
+	secret, err := readLine(path)
+	if err != nil {
+		return fmt.Errorf("--dir: read the token secret: %w", err)
+	}
+	d.Settings.Token.Secret = config.NewSecret(secret)
+	if secret == "" || d.Settings.Token.Check() != nil {
+		return fmt.Errorf("--dir: %s is not a token secret that `kith dev` made: remove it", path)
+	}
+	return nil
+}
+
+// makeSecret writes a new secret. It is linked into its place when it is
+// whole, and does not replace one that another process made meanwhile.
+func makeSecret(path string) error {
+	raw := make([]byte, 32)
+	rand.Read(raw)
+	part := fmt.Sprintf("%s.%d", path, os.Getpid())
+	defer os.Remove(part)
+	if err := os.WriteFile(part, []byte(hex.EncodeToString(raw)+"\n"), 0o600); err != nil {
+		return err
+	}
+	if err := os.Link(part, path); err != nil && !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	return nil
+}
+
+// withDatabase runs fn beside the private database and stops that afterwards.
+// The context of fn ends when the database does.
+func (d *devCmd) withDatabase(ctx context.Context, fn func(context.Context) error) (err error) {
+	own, err := d.startDatabase(ctx)
+	if err != nil {
+		return startError(err)
+	}
+	defer func() {
+		stopping, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTimeout)
+		defer cancel()
+		err = errors.Join(err, own.Stop(stopping))
+	}()
+	if err := own.CreateDatabase(ctx, devDatabase); err != nil {
+		return err
+	}
+	d.Settings.MySQL.DSN = config.NewDSN(own.DSN(devDatabase))
+	note := filepath.Join(d.Dir, devDSNFile)
+	if err := os.WriteFile(note, []byte(own.DSN(devDatabase)+"\n"), 0o600); err != nil {
+		return fmt.Errorf("--dir: note where the database is: %w", err)
+	}
+	defer os.Remove(note)
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	go func() {
+		select {
+		case <-own.Done():
+			cancel(errDatabaseGone)
+		case <-ctx.Done():
+		}
+	}()
+	err = fn(ctx)
+	if errors.Is(context.Cause(ctx), errDatabaseGone) {
+		err = fmt.Errorf("%w: see %s", errDatabaseGone, filepath.Join(d.Dir, "error.log"))
+	}
+	return err
+}
+
+// startDatabase starts the private database.
+func (d *devCmd) startDatabase(ctx context.Context) (*mysqld.Server, error) {
+	if _, err := os.Stat(filepath.Join(d.Dir, "data")); errors.Is(err, fs.ErrNotExist) {
+		fmt.Fprintf(os.Stderr, "kith: installing a private database in %s, this takes some seconds once\n", d.Dir)
+	}
+	starting, cancel := context.WithTimeout(ctx, startTimeout)
+	defer cancel()
+	return mysqld.Start(starting, mysqld.Options{Dir: d.Dir, Durable: true})
+}
+
+// startError says what can be done about a database that does not start.
+func startError(err error) error {
+	switch {
+	case errors.Is(err, mysqld.ErrNoServer):
+		return fmt.Errorf("%w, or give `kith dev` a database with --mysql", err)
+	case errors.Is(err, mysqld.ErrFolder), errors.Is(err, mysqld.ErrBusy):
+		return fmt.Errorf("--dir: %w", err)
+	}
+	return err
+}
+
+// serve migrates, makes the demo graph, says what to try, and serves.
+func (d *devCmd) serve(ctx context.Context, l net.Listener) error {
+	s := d.Settings
+	log := newLog(os.Stderr, s.Log)
+	if err := d.migrate(ctx); err != nil {
+		return err
+	}
+	tokens, err := openTokens(ctx, s.Token, func(err error) { log.Warn("token keys", "error", err) })
+	if err != nil {
+		return err
+	}
+	st, err := openStack(ctx, parts{mysql: s.MySQL, cache: s.Cache, relation: s.Relation}, log)
+	if err != nil {
+		return err
+	}
+	page, err := st.welcome(ctx, d, l, tokens)
+	if err != nil {
+		return errors.Join(err, st.close(ctx))
+	}
+	fmt.Print(page)
+	return st.serve(ctx, l, s.HTTP, tokens, log)
+}
+
+func (d *devCmd) migrate(ctx context.Context) error {
+	m, done, err := migrations(ctx, d.Settings.MySQL)
+	if err != nil {
+		return err
+	}
+	defer done()
+	_, err = m.Up(ctx)
+	return err
+}

@@ -1,0 +1,212 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"kith/repo/dbtest"
+	"kith/repo/mysqld"
+)
+
+// startDev starts `kith dev` in dir and waits until it answers.
+func startDev(t *testing.T, dir string, args ...string) (p *process, address string) {
+	t.Helper()
+	p = startKith(t, dir, []string{"KITH_LISTEN=127.0.0.1:0"}, append([]string{"dev"}, args...)...)
+	address, _, _ = strings.Cut(p.waitFor(t, "kith answers on http://"), " ")
+	p.waitFor(t, "# follow account ")
+	p.waitFor(t, "curl -sg -H 'Authorization: Bearer ")
+	return p, address
+}
+
+// One database is used by all that follows: installing one takes seconds.
+func TestDev(t *testing.T) {
+	dir := t.TempDir()
+	p, address := startDev(t, dir)
+
+	t.Run("Curl", func(t *testing.T) { tryCurl(t, p) })
+	t.Run("Beside", func(t *testing.T) { tryBeside(t, dir, address) })
+	t.Run("Held", func(t *testing.T) {
+		r := runKith(t, dir, []string{"KITH_LISTEN=127.0.0.1:0"}, nil, "dev")
+		r.wantsRefusal(t, "in use", "kill "+strconv.Itoa(p.cmd.Process.Pid))
+	})
+	t.Run("PortTaken", func(t *testing.T) {
+		other := t.TempDir()
+		runKith(t, other, []string{"KITH_LISTEN=" + address}, nil, "dev").wantsRefusal(t, address, "in use")
+		if left, err := os.ReadDir(other); err != nil || len(left) > 0 {
+			t.Errorf("it made %v, %v, want nothing", left, err)
+		}
+	})
+
+	server := pidIn(t, filepath.Join(dir, devFolder, "mysqld.pid"))
+	if code := p.interrupt(t); code != 0 {
+		t.Errorf("exit code %d after Ctrl-C, want 0", code)
+	}
+	if err := syscall.Kill(server, 0); !errors.Is(err, syscall.ESRCH) {
+		t.Errorf("the database (process %d) is still there: %v", server, err)
+	}
+	t.Run("NotRunning", func(t *testing.T) {
+		runKith(t, dir, nil, nil, "account", "list").wantsRefusal(t, "KITH_MYSQL_DSN", "kith dev")
+	})
+	t.Run("Again", func(t *testing.T) { tryAgain(t, dir) })
+}
+
+// tryCurl runs the printed lines as they are.
+func tryCurl(t *testing.T, p *process) {
+	lines := regexp.MustCompile(`(?m)^curl .*$`).FindAllString(p.said(), -1)
+	if len(lines) != 3 {
+		t.Fatalf("%d curl lines are printed, want 3:\n%s", len(lines), p.said())
+	}
+	if _, err := exec.LookPath("curl"); err != nil {
+		t.Skip("no curl on this machine to try the printed lines with")
+	}
+	for i, want := range []string{`"username":"ben"`, `"id":"7","following":false`, `"following":true`} {
+		out, err := exec.CommandContext(t.Context(), "sh", "-c", lines[i]).Output()
+		if err != nil || !strings.Contains(string(out), want) {
+			t.Errorf("%s\nanswers %s, %v, want %s in it", lines[i], out, err, want)
+		}
+	}
+}
+
+// tryBeside types other commands in a second terminal.
+func tryBeside(t *testing.T, dir, address string) {
+	show := runKith(t, dir, nil, nil, "account", "show", "ada")
+	if out := show.wants(t); !strings.Contains(out, "friends       3") || !strings.Contains(show.err, "using the database of the `kith dev`") {
+		t.Errorf("account show says\n%s%s", out, show.err)
+	}
+	if out := runKith(t, dir, nil, nil, "account", "list").wants(t); strings.Count(out, "\n") != len(demoPeople) {
+		t.Errorf("there are\n%s\nwant %d people", out, len(demoPeople))
+	}
+	token := strings.TrimSpace(runKith(t, dir, nil, nil, "token", "--account", "7").wants(t))
+	var asking []struct{ Username string }
+	get(t, "http://"+address+"/api/v1/follow_requests", token, &asking)
+	if len(asking) != 1 || asking[0].Username != "ada" {
+		t.Errorf("%+v ask to follow grace, want ada", asking)
+	}
+	if sum := runKith(t, dir, nil, strings.NewReader("12 1 1600000000\n"), "import", "-").wants(t); count(t, sum, "edges new") != "1" {
+		t.Errorf("the import beside says\n%s", sum)
+	}
+	if out := runKith(t, dir, nil, nil, "export").wants(t); !strings.Contains(out, "12 1 1600000000\n") {
+		t.Errorf("the export beside lacks what was imported:\n%s", out)
+	}
+	// The server's cache shows it when its entry expires.
+	for start := time.Now(); ; time.Sleep(100 * time.Millisecond) {
+		var lena struct {
+			Following int `json:"following_count"`
+		}
+		get(t, "http://"+address+"/api/v1/accounts/12", "", &lena)
+		if lena.Following == 3 {
+			break
+		}
+		if time.Since(start) > 10*time.Second {
+			t.Fatalf("after %v lena follows %d, want 3", time.Since(start), lena.Following)
+		}
+	}
+}
+
+// tryAgain starts on the same folder and finds everything there.
+func tryAgain(t *testing.T, dir string) {
+	secret, err := os.ReadFile(filepath.Join(dir, devFolder, devSecretFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	start := time.Now()
+	p, address := startDev(t, dir)
+	if took := time.Since(start); took > 3*time.Second {
+		t.Errorf("the second start takes %v, want less than 3s", took)
+	}
+	var ada struct {
+		Followers int `json:"followers_count"`
+	}
+	get(t, "http://"+address+"/api/v1/accounts/1", "", &ada)
+	if ada.Followers != 7 {
+		t.Errorf("ada has %d followers, want the 7 of before", ada.Followers)
+	}
+	if again, err := os.ReadFile(filepath.Join(dir, devFolder, devSecretFile)); err != nil || string(again) != string(secret) {
+		t.Errorf("the token secret has changed (%v)", err)
+	}
+	if info, err := os.Stat(filepath.Join(dir, devFolder, devSecretFile)); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("the token secret is %v, %v, want -rw-------", info.Mode(), err)
+	}
+	// Without its database kith dev ends, and says so.
+	if err := syscall.Kill(pidIn(t, filepath.Join(dir, devFolder, "mysqld.pid")), syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	if code := p.wait(t); code != 1 || !strings.Contains(p.said(), "kith: "+errDatabaseGone.Error()) {
+		t.Errorf("exit code %d, want 1 and the reason:\n%s", code, p.said())
+	}
+}
+
+func pidIn(t *testing.T, path string) int {
+	t.Helper()
+	line, err := readLine(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pid, err := strconv.Atoi(line)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return pid
+}
+
+// With --mysql it uses that, and makes no database of its own.
+func TestDev_YourDatabase(t *testing.T) {
+	dir := t.TempDir()
+	p, address := startDev(t, dir, "--mysql", dbtest.FreshDSN(t), "--dir", "data")
+	get(t, "http://"+address+"/api/v1/accounts/lookup?acct=ada", "", nil)
+	if code := p.interrupt(t); code != 0 {
+		t.Errorf("exit code %d, want 0", code)
+	}
+	if left, err := os.ReadDir(filepath.Join(dir, "data")); err != nil || len(left) != 1 || left[0].Name() != devSecretFile {
+		t.Errorf("the folder has %v, %v, want the token secret", left, err)
+	}
+}
+
+func TestDev_Folder(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "file"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	env := []string{"KITH_LISTEN=127.0.0.1:0"}
+	runKith(t, dir, env, nil, "dev", "--dir", "file").wantsRefusal(t, "--dir", "file")
+	runKith(t, dir, env, nil, "dev", "--dir", "file/in").wantsRefusal(t, "--dir", "file/in")
+	if os.Geteuid() == 0 {
+		return // root may write everywhere
+	}
+	if err := os.Mkdir(filepath.Join(dir, "closed"), 0o500); err != nil {
+		t.Fatal(err)
+	}
+	runKith(t, dir, env, nil, "dev", "--dir", "closed").wantsRefusal(t, "--dir", "closed", "cannot be written")
+}
+
+// A machine with a server in its usual places cannot be made to look like one
+// without, so the sentence is looked at where it is made.
+func TestDev_NoServer(t *testing.T) {
+	got := startError(fmt.Errorf("%w", mysqld.ErrNoServer)).Error()
+	for _, want := range []string{"mariadbd", "apt-get install mariadb-server", "--mysql"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("it says %q, want %q in it", got, want)
+		}
+	}
+}
+
+func TestDev_BadSecret(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.Mkdir(filepath.Join(dir, devFolder), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, devFolder, devSecretFile), []byte("short\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	r := runKith(t, dir, []string{"KITH_LISTEN=127.0.0.1:0"}, nil, "dev")
+	r.wantsRefusal(t, devSecretFile, "remove it")
+}

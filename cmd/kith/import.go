@@ -1,0 +1,115 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime/debug"
+	"time"
+
+	"kith/app/graph"
+	"kith/config"
+)
+
+type importCmd struct {
+	tool
+	File       string      `arg:"" placeholder:"FILE|-" help:"The file, plain or gzip, or - for standard input. A line is: follower followee [unixtime], separated by spaces, tabs or a comma; what follows a # is a comment."`
+	Rejects    string      `placeholder:"FILE" help:"Where lines that cannot be used go, with line number and reason; made with the first of them. Without it FILE.rejects in the working directory."`
+	MaxRejects int         `default:"1000" help:"How many such lines do not stop the import; below 0 any number. A file with more changes nothing."`
+	Memory     config.Size `default:"512MiB" help:"Memory that the import takes at most, 32MiB to 1TiB; what does not fit is sorted on disk."`
+	TempDir    string      `type:"existingdir" placeholder:"FOLDER" help:"Where to sort on disk, 40 bytes a line; without it the system's folder for such files."`
+}
+
+// Help is the text above the flags.
+func (importCmd) Help() string {
+	return "Accounts that do not exist are made. Follows that are there already stay as they are, so importing a file " +
+		"again changes nothing. Servers may run meanwhile."
+}
+
+// Run imports the file and prints every number of what it did.
+func (c *importCmd) Run(ctx context.Context) error {
+	if c.Memory < 32<<20 || c.Memory > 1<<40 {
+		return fmt.Errorf("--memory: %v is not within 32MiB to 1TiB", c.Memory)
+	}
+	file, err := c.open()
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	// Collect garbage sooner rather than grow past what was asked for.
+	debug.SetMemoryLimit(int64(c.Memory))
+	return c.with(ctx, func(s *stack) error { return c.load(ctx, s, file) })
+}
+
+func (c *importCmd) open() (*os.File, error) {
+	if c.File == "-" {
+		return os.Stdin, nil
+	}
+	file, err := os.Open(c.File)
+	if err != nil {
+		return nil, fmt.Errorf("import: %w", err)
+	}
+	if info, err := file.Stat(); err == nil && info.IsDir() {
+		file.Close()
+		return nil, fmt.Errorf("import: %s is a folder", c.File)
+	}
+	return file, nil
+}
+
+func (c *importCmd) load(ctx context.Context, s *stack, file *os.File) error {
+	rejects := &lazyFile{path: c.rejectsPath()}
+	show := newProgress(os.Stderr, time.Now)
+	sum, err := graph.Import(ctx, graph.ImportConfig{
+		Reader: file, Rejects: rejects, MaxRejects: c.MaxRejects, Memory: int64(c.Memory), TempDir: c.TempDir,
+		Progress: show.report, Accounts: s.people, Rows: s.rows, Committer: s.committer, Now: time.Now,
+	})
+	show.end()
+	err = errors.Join(err, rejects.Close())
+	if sum.Lines > 0 {
+		fmt.Print(sum)
+	}
+	if sum.Rejected > 0 {
+		fmt.Printf("%-26s%s\n", "rejects are in", rejects.path)
+	}
+	return err
+}
+
+func (c *importCmd) rejectsPath() string {
+	switch {
+	case c.Rejects != "":
+		return c.Rejects
+	case c.File == "-":
+		return "stdin.rejects"
+	}
+	return filepath.Base(c.File) + ".rejects"
+}
+
+// lazyFile is a file that is made by the first write.
+type lazyFile struct {
+	path string
+	file *os.File
+}
+
+var _ io.WriteCloser = (*lazyFile)(nil)
+
+// Write makes the file, or empties one from before, and writes to it.
+func (f *lazyFile) Write(p []byte) (int, error) {
+	if f.file == nil {
+		var err error
+		if f.file, err = os.Create(f.path); err != nil {
+			return 0, err
+		}
+	}
+	return f.file.Write(p)
+}
+
+// Close closes the file if there is one.
+func (f *lazyFile) Close() error {
+	if f.file == nil {
+		return nil
+	}
+	return f.file.Close()
+}

@@ -1,0 +1,98 @@
+// Command kith is the relationship service: the server, its database's
+// migrations, import and export, and `kith dev`, which is all of it in one
+// process.
+//
+// One file holds one command. stack.go puts the parts together: pools, cache,
+// stores, committer, services. Settings come from package config.
+//
+// Whatever is refused ends the program with exit code 1 and one sentence on
+// standard error. SIGINT and SIGTERM end it in order; a second one at once.
+// Standard output has the results, standard error the log and the progress.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+
+	"github.com/alecthomas/kong"
+
+	"kith/config"
+)
+
+// commands is what can be typed.
+type commands struct {
+	Config config.File `name:"config" env:"KITH_CONFIG" placeholder:"FILE" help:"A settings file: NAME=value lines with the names of the environment, which stands above it."`
+
+	Serve   serveCmd   `cmd:"" help:"Answer clients over HTTP."`
+	Migrate migrateCmd `cmd:"" help:"Bring the database to the tables this program needs."`
+	Import  importCmd  `cmd:"" help:"Read follows from a file into the database."`
+	Export  exportCmd  `cmd:"" help:"Write all follows of the database to a file."`
+	Account accountCmd `cmd:"" help:"Make and show accounts."`
+	Token   tokenCmd   `cmd:"" help:"Print a token with which a client acts as an account."`
+	Dev     devCmd     `cmd:"" help:"Run everything in one process, with a private database in a folder."`
+	Version versionCmd `cmd:"" help:"Print the version."`
+	Health  healthCmd  `cmd:"" hidden:"" help:"Ask the server on this machine whether it lives."`
+}
+
+var errSecondSignal = errors.New("a second signal: what was under way is cut off")
+
+func main() {
+	ctx, cancel := context.WithCancel(context.Background())
+	signals := make(chan os.Signal, 2)
+	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM)
+	go func() {
+		<-signals
+		cancel()
+		<-signals
+		refuse(os.Stderr, errSecondSignal)
+		os.Exit(1)
+	}()
+	if err := run(ctx, os.Args[1:]); err != nil {
+		refuse(os.Stderr, err)
+		os.Exit(1)
+	}
+}
+
+// run parses the command line and runs its command.
+func run(ctx context.Context, args []string) error {
+	var c commands
+	parser, err := kong.New(&c, kong.Name("kith"),
+		kong.Description("kith keeps who follows whom, in MySQL and memcached."),
+		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 100}),
+		kong.BindTo(ctx, (*context.Context)(nil)))
+	if err != nil {
+		return fmt.Errorf("define the commands: %w", err)
+	}
+	if len(args) == 0 {
+		args = []string{"--help"}
+	}
+	parsed, err := parser.Parse(args)
+	if err != nil {
+		return usage(err)
+	}
+	return parsed.Run()
+}
+
+// usage says where an error of the command line is explained.
+func usage(err error) error {
+	var wrong *kong.ParseError
+	if !errors.As(err, &wrong) || wrong.Context == nil {
+		return err
+	}
+	command := "kith"
+	if node := wrong.Context.Selected(); node != nil {
+		command = node.FullPath()
+	}
+	return fmt.Errorf("%w (`%s --help` explains)", err, command)
+}
+
+// refuse writes err as one line.
+func refuse(w io.Writer, err error) {
+	fmt.Fprintln(w, "kith: "+strings.Join(strings.FieldsFunc(err.Error(), func(r rune) bool { return r == '\n' || r == '\r' }), "; "))
+}

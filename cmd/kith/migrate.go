@@ -1,0 +1,96 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"text/tabwriter"
+	"time"
+
+	"kith/config"
+	"kith/repo/schema"
+)
+
+type migrateCmd struct {
+	Up     migrateUpCmd     `cmd:"" help:"Apply every migration that is not applied. Safe to run from many processes at once."`
+	Status migrateStatusCmd `cmd:"" help:"Show which migrations are applied."`
+	Down   migrateDownCmd   `cmd:"" help:"Take back the migration applied last, with the data of its table."`
+}
+
+// migrateOn are the settings of all three.
+type migrateOn struct {
+	MySQL config.MySQL `embed:"" group:"MySQL"`
+}
+
+// with runs fn on the database.
+func (m *migrateOn) with(ctx context.Context, fn func(*schema.Schema) error) error {
+	if err := besideDev(ctx, &m.MySQL); err != nil {
+		return err
+	}
+	s, done, err := migrations(ctx, m.MySQL)
+	if err != nil {
+		return err
+	}
+	defer done()
+	return fn(s)
+}
+
+type migrateUpCmd struct{ migrateOn }
+
+// Run applies what is not applied.
+func (m *migrateUpCmd) Run(ctx context.Context) error {
+	return m.with(ctx, func(s *schema.Schema) error {
+		done, err := s.Up(ctx)
+		for _, one := range done {
+			fmt.Println("applied", one.Name)
+		}
+		if err == nil && len(done) == 0 {
+			fmt.Println("nothing to apply")
+		}
+		return err
+	})
+}
+
+type migrateDownCmd struct{ migrateOn }
+
+// Run takes one migration back.
+func (m *migrateDownCmd) Run(ctx context.Context) error {
+	return m.with(ctx, func(s *schema.Schema) error {
+		one, err := s.DownOne(ctx)
+		if err == nil {
+			fmt.Println("took back", one.Name)
+		}
+		return err
+	})
+}
+
+type migrateStatusCmd struct{ migrateOn }
+
+// Run shows every migration that the program or the database knows.
+func (m *migrateStatusCmd) Run(ctx context.Context) error {
+	return m.with(ctx, func(s *schema.Schema) error {
+		all, err := s.Status(ctx)
+		if err != nil {
+			return err
+		}
+		w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
+		for _, one := range all {
+			fmt.Fprintf(w, "%d\t%s\t%s\n", one.Version, name(one), state(one))
+		}
+		return w.Flush()
+	})
+}
+
+func name(m schema.Migration) string {
+	if m.Name == "" {
+		return "(of a newer program)"
+	}
+	return m.Name
+}
+
+func state(m schema.Migration) string {
+	if !m.Applied {
+		return "not applied"
+	}
+	return "applied " + time.Unix(m.AppliedAt, 0).UTC().Format(time.RFC3339)
+}

@@ -1,0 +1,75 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/jmoiron/sqlx"
+
+	"kith/config"
+	"kith/repo/db"
+	"kith/repo/schema"
+	"kith/sql"
+)
+
+// pools are two ways into the same database: small writes the arguments of a
+// statement into its text, which saves a round trip, large sends them apart,
+// which is faster for long lists.
+type pools struct{ small, large *sqlx.DB }
+
+func openPools(ctx context.Context, c config.MySQL) (pools, error) {
+	large := c.Pool / 4
+	var p pools
+	var err error
+	if p.small, err = db.Open(ctx, db.Config{DSN: c.DSN.Reveal(), MaxOpen: c.Pool - large, Interpolate: true}); err != nil {
+		return p, databaseError(err)
+	}
+	if p.large, err = db.Open(ctx, db.Config{DSN: c.DSN.Reveal(), MaxOpen: large}); err != nil {
+		p.small.Close()
+		return p, databaseError(err)
+	}
+	return p, nil
+}
+
+func (p pools) close() error { return errors.Join(p.small.Close(), p.large.Close()) }
+
+// checked opens pools on a database that has the tables this program needs.
+func checkedPools(ctx context.Context, c config.MySQL) (pools, error) {
+	p, err := openPools(ctx, c)
+	if err != nil {
+		return p, err
+	}
+	migrations, err := schema.New(p.small, sql.Migrations)
+	if err == nil {
+		err = migrations.Check(ctx)
+	}
+	if err != nil {
+		p.close()
+		return pools{}, err
+	}
+	return p, nil
+}
+
+// migrations opens the database for migrating: its statements take as long as
+// they take.
+func migrations(ctx context.Context, c config.MySQL) (*schema.Schema, func() error, error) {
+	pool, err := db.Open(ctx, db.Config{DSN: c.DSN.Reveal(), MaxOpen: 3, ReadTimeout: -1, WriteTimeout: -1})
+	if err != nil {
+		return nil, nil, databaseError(err)
+	}
+	s, err := schema.New(pool, sql.Migrations)
+	if err != nil {
+		pool.Close()
+		return nil, nil, err
+	}
+	return s, pool.Close, nil
+}
+
+// databaseError names the setting behind an error of opening.
+func databaseError(err error) error {
+	if db.Classify(err) == db.Missing {
+		return fmt.Errorf("KITH_MYSQL_DSN (--mysql) names a database that does not exist, create it first: %w", err)
+	}
+	return fmt.Errorf("KITH_MYSQL_DSN (--mysql): %w", err)
+}

@@ -1,0 +1,103 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+
+	appaccount "kith/app/account"
+	apprelation "kith/app/relation"
+	"kith/config"
+	"kith/repo/account"
+	"kith/repo/cache"
+	"kith/repo/committer"
+	"kith/repo/relation"
+)
+
+// stack is everything between the settings and the answers, put together.
+type stack struct {
+	pools     pools
+	cache     cache.Cache
+	registry  *prometheus.Registry
+	rows      *relation.Store
+	people    *account.Store
+	committer *committer.Committer[*relation.Draft, relation.Row]
+	accounts  *appaccount.Service
+	relations *apprelation.Service
+}
+
+// parts are the settings of a stack.
+type parts struct {
+	mysql    config.MySQL
+	cache    config.Cache
+	relation config.Relation
+	// tool says that the process comes and goes: without memcached it keeps
+	// no rows at all, because nobody would tell it of changes.
+	tool bool
+}
+
+// openStack opens the database, which must be migrated, and puts the rest on
+// it. Close it.
+func openStack(ctx context.Context, p parts, log *slog.Logger) (*stack, error) {
+	s := &stack{registry: prometheus.NewRegistry()}
+	var err error
+	if s.pools, err = checkedPools(ctx, p.mysql); err != nil {
+		return nil, err
+	}
+	if s.cache, err = openCache(p, s.registry, log); err != nil {
+		s.pools.close()
+		return nil, err
+	}
+	s.registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
+		collectors.NewDBStatsCollector(s.pools.small.DB, "small"), collectors.NewDBStatsCollector(s.pools.large.DB, "large"))
+	s.rows = relation.New(s.pools.small, s.pools.large, s.cache)
+	s.people = account.New(s.pools.small, s.cache)
+	s.committer = committer.New(relation.NewEdits(s.rows, time.Now),
+		committer.Config{Log: log, Metrics: committer.NewMetrics(s.registry)})
+	s.accounts = appaccount.New(s.people, time.Now)
+	s.relations = s.relationsAt(time.Now, p.relation.FollowingLimit)
+	return s, nil
+}
+
+// relationsAt makes the service that decides about relations, with a clock.
+func (s *stack) relationsAt(now func() time.Time, limit int) *apprelation.Service {
+	return apprelation.New(apprelation.Config{
+		Rows: s.rows, Committer: s.committer, Accounts: s.people, Now: now, FollowingLimit: limit,
+	})
+}
+
+// openCache opens memcached where it is configured, else a cache in memory.
+func openCache(p parts, reg prometheus.Registerer, log *slog.Logger) (cache.Cache, error) {
+	c := p.cache
+	if len(c.Memcached) > 0 {
+		m, err := cache.NewMemcached(cache.MemcachedConfig{Servers: c.Memcached, Timeout: c.Timeout, Expiry: c.Expiry,
+			AbsentExpiry: min(c.Expiry, absentExpiry), Log: log, Registerer: reg})
+		if err != nil {
+			return nil, fmt.Errorf("KITH_MEMCACHED (--memcached): %w", err)
+		}
+		return m, nil
+	}
+	if p.tool {
+		return cache.NewNone(), nil
+	}
+	l, err := cache.NewLocal(cache.LocalConfig{MaxBytes: int64(c.LocalSize), Expiry: c.LocalExpiry,
+		AbsentExpiry: min(c.LocalExpiry, absentExpiry), Registerer: reg})
+	if err != nil {
+		return nil, fmt.Errorf("make the cache in memory: %w", err)
+	}
+	return l, nil
+}
+
+// absentExpiry is how long a cache believes that there is no such row.
+const absentExpiry = 30 * time.Second
+
+// close commits what waits, then lets go of the cache and the database. ctx
+// bounds the wait for commits.
+func (s *stack) close(ctx context.Context) error {
+	return errors.Join(s.committer.Close(ctx), s.cache.Close(), s.pools.close())
+}

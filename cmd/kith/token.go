@@ -1,0 +1,63 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"time"
+
+	"kith/app/token"
+	"kith/config"
+)
+
+type tokenCmd struct {
+	Account uint64        `required:"" placeholder:"ID" help:"The id of the account that the token acts as."`
+	Scope   string        `default:"read write follow" help:"What the token may do: scopes separated by spaces."`
+	TTL     time.Duration `name:"ttl" default:"24h" help:"How long the token is good, 1s to 87600h."`
+
+	Token config.Token `embed:"" group:"Tokens"`
+}
+
+// maxTTL is the longest life of a token: ten years.
+const maxTTL = 87600 * time.Hour
+
+// Run prints the token and nothing else.
+func (t *tokenCmd) Run(ctx context.Context) error {
+	if t.TTL < time.Second || t.TTL > maxTTL {
+		return fmt.Errorf("--ttl: %v is not within 1s to %v", t.TTL, maxTTL)
+	}
+	scopes, err := token.ParseScopes(t.Scope)
+	if err != nil {
+		return fmt.Errorf("--scope: %w", err)
+	}
+	if err := secretBesideDev(&t.Token); err != nil {
+		return err
+	}
+	// The secret alone: a public key cannot sign.
+	tokens, err := openTokens(ctx, config.Token{Secret: t.Token.Secret, Issuer: t.Token.Issuer, Audience: t.Token.Audience}, nil)
+	if err != nil {
+		return err
+	}
+	text, err := tokens.Sign(t.Account, scopes, t.TTL)
+	if err != nil {
+		return err
+	}
+	fmt.Println(text)
+	return nil
+}
+
+// openTokens reads the keys that c names; ctx ends what follows a JWKS.
+func openTokens(ctx context.Context, c config.Token, problem func(error)) (*token.Tokens, error) {
+	var public []byte
+	if c.PublicKey != "" {
+		var err error
+		if public, err = os.ReadFile(c.PublicKey); err != nil {
+			return nil, fmt.Errorf("KITH_TOKEN_PUBLIC_KEY (--token-public-key): %w", err)
+		}
+		if len(public) == 0 {
+			return nil, fmt.Errorf("KITH_TOKEN_PUBLIC_KEY (--token-public-key): %s is empty", c.PublicKey)
+		}
+	}
+	return token.New(ctx, token.Config{Secret: []byte(c.Secret.Reveal()), PublicKey: public, JWKS: c.JWKS,
+		Issuer: c.Issuer, Audience: c.Audience, Now: time.Now, Problem: problem})
+}

@@ -1,0 +1,110 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"kith/app/token"
+	"kith/repo/account"
+)
+
+// devScopes are what the printed token may do.
+var devScopes = []string{"read", "write", "follow"}
+
+// shownPeople are whom the example of relationships asks about: to Ada a
+// friend, one she follows, a follower, one she asks to follow, and a stranger.
+var shownPeople = []string{"ben", "eva", "finn", "grace", "kim"}
+
+// welcome makes the demo graph where the database is empty, and says what to
+// try, with a token of Ada or, where she is not, of the first account.
+func (s *stack) welcome(ctx context.Context, d *devCmd, l net.Listener, tokens *token.Tokens) (string, error) {
+	made := false
+	if d.Demo {
+		var err error
+		if made, err = s.demo(ctx); err != nil {
+			return "", err
+		}
+	}
+	people, err := s.accounts.Walk(ctx, 0, 1+len(demoPeople))
+	if err != nil {
+		return "", err
+	}
+	base := "http://" + reachable(l.Addr().String())
+	var out strings.Builder
+	fmt.Fprintf(&out, "\nkith answers on %s (Ctrl-C stops it, the data stay)\n", base)
+	if made {
+		fmt.Fprintf(&out, "The database was empty: %d people are in it now.\n", len(demoPeople))
+	}
+	if len(people) == 0 {
+		out.WriteString("The database is empty.\n\n")
+	} else {
+		if err := s.writeTries(ctx, &out, base, people, tokens); err != nil {
+			return "", err
+		}
+	}
+	out.WriteString(secondTerminal(d))
+	return out.String(), nil
+}
+
+// writeTries writes a token and three lines that work as they are.
+func (s *stack) writeTries(ctx context.Context, out *strings.Builder, base string, people []account.Account, tokens *token.Tokens) error {
+	me := people[0]
+	if ada, err := s.accounts.ByName(ctx, demoPeople[0].name); err == nil {
+		me = ada
+	}
+	text, err := tokens.Sign(me.ID, devScopes, devTokenTTL)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(out, "\nA token of %s (account %d), good for %.0f hours:\n\n%s\n\n", me.Username, me.ID, devTokenTTL.Hours(), text)
+	curl := func(what, args string) {
+		fmt.Fprintf(out, "# %s\ncurl -sg -H 'Authorization: Bearer %s' %s\n\n", what, text, args)
+	}
+	others := s.others(ctx, me, people)
+	last := others[len(others)-1]
+	curl("who are the friends of "+me.Username+"?", fmt.Sprintf("'%s/api/v1/accounts/%d/friends'", base, me.ID))
+	curl("what are these to "+me.Username+"?", fmt.Sprintf("'%s/api/v1/accounts/relationships?id[]=%s'", base, strings.Join(others, "&id[]=")))
+	curl("follow account "+last, fmt.Sprintf("-X POST '%s/api/v1/accounts/%s/follow'", base, last))
+	return nil
+}
+
+// others are the ids of a few accounts besides me: those of the demo graph, or
+// whoever is there.
+func (s *stack) others(ctx context.Context, me account.Account, people []account.Account) []string {
+	var ids []string
+	for _, name := range shownPeople {
+		if one, err := s.accounts.ByName(ctx, name); err == nil {
+			ids = append(ids, strconv.FormatUint(one.ID, 10))
+		}
+	}
+	for _, one := range people {
+		if len(ids) < len(shownPeople) && one.ID != me.ID && !slices.Contains(ids, strconv.FormatUint(one.ID, 10)) {
+			ids = append(ids, strconv.FormatUint(one.ID, 10))
+		}
+	}
+	if len(ids) == 0 { // nobody else: the lines are right, if dull
+		ids = append(ids, strconv.FormatUint(me.ID, 10))
+	}
+	return ids
+}
+
+// secondTerminal says how to go on beside the running server. Other commands
+// look for it in the folder they are typed in.
+func secondTerminal(d *devCmd) string {
+	if !d.private || filepath.Clean(d.Dir) != devFolder {
+		return ""
+	}
+	return strings.ReplaceAll(`In a second terminal, in this folder:
+
+kith import follows.txt.gz    # lines of: follower followee [unixtime]
+kith account list
+kith token --account 2        # act as somebody else
+
+`, "\nkith ", "\n"+os.Args[0]+" ")
+}

@@ -1,0 +1,131 @@
+package config
+
+import (
+	"cmp"
+	"fmt"
+	"net"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+)
+
+// minSecret is the shortest token secret in bytes: as long as what HS256 makes
+// of it (RFC 7518, 3.2).
+const minSecret = 32
+
+// Check refuses what a server cannot be started with, by name. It is nil
+// for settings that `kith serve` can use.
+func (s Settings) Check() error {
+	return cmp.Or(s.MySQL.Required(), s.MySQL.Check(), s.Cache.Check(), s.HTTP.Check(),
+		s.Token.Required(), s.Token.Check(), s.Relation.Check(), s.Log.Check())
+}
+
+// Required refuses a missing database.
+func (m MySQL) Required() error {
+	if m.DSN.Reveal() == "" {
+		return refuse("KITH_MYSQL_DSN", "is not set: give it user:password@tcp(host:3306)/database, or start `kith dev`, which has a database of its own")
+	}
+	return nil
+}
+
+// Check refuses values that make no sense; a missing database is no such.
+func (m MySQL) Check() error {
+	if dsn := m.DSN.Reveal(); dsn != "" && !strings.Contains(dsn, "/") {
+		return refuse("KITH_MYSQL_DSN", "does not look like user:password@tcp(host:3306)/database")
+	}
+	return within("KITH_MYSQL_POOL", m.Pool, 4, 1000)
+}
+
+// Check refuses values that make no sense.
+func (c Cache) Check() error {
+	for i, server := range c.Memcached {
+		if _, port, err := net.SplitHostPort(server); !strings.HasPrefix(server, "/") && (err != nil || !isPort(port, 1)) {
+			return refuse("KITH_MEMCACHED", fmt.Sprintf("%q is neither host:port nor the path of a socket", server))
+		}
+		if slices.Contains(c.Memcached[:i], server) {
+			return refuse("KITH_MEMCACHED", fmt.Sprintf("%q is named twice", server))
+		}
+	}
+	return cmp.Or(
+		within("KITH_CACHE_TIMEOUT", c.Timeout, time.Millisecond, 10*time.Second),
+		within("KITH_CACHE_EXPIRY", c.Expiry, time.Second, 720*time.Hour),
+		within("KITH_LOCAL_CACHE_SIZE", c.LocalSize, 1<<20, 64<<30),
+		within("KITH_LOCAL_CACHE_EXPIRY", c.LocalExpiry, time.Second, 24*time.Hour),
+	)
+}
+
+// Check refuses values that make no sense.
+func (h HTTP) Check() error {
+	if _, port, err := net.SplitHostPort(h.Listen); err != nil || !isPort(port, 0) {
+		return refuse("KITH_LISTEN", fmt.Sprintf("%q is not host:port", h.Listen))
+	}
+	if u, err := url.Parse(h.BaseURL); h.BaseURL != "" && (err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || strings.Trim(u.Path, "/") != "" || u.RawQuery+u.Fragment != "" || u.User != nil) {
+		return refuse("KITH_BASE_URL", fmt.Sprintf("%q is not an address such as https://social.example", h.BaseURL))
+	}
+	if n := utf8.RuneCountInString(h.Title); n < 1 || n > 100 {
+		return refuse("KITH_TITLE", fmt.Sprintf("has %d characters, not 1 to 100", n))
+	}
+	return cmp.Or(
+		within("KITH_REQUEST_TIMEOUT", h.RequestTimeout, 100*time.Millisecond, 50*time.Second),
+		within("KITH_MAX_BODY", h.MaxBody, 1<<10, 16<<20),
+		within("KITH_RATE_LIMIT", h.RateLimit, 1, 1e9),
+		within("KITH_SHUTDOWN_GRACE", h.ShutdownGrace, time.Second, 10*time.Minute),
+	)
+}
+
+// Required refuses a server that could believe no token.
+func (t Token) Required() error {
+	if t.Secret.Reveal() == "" && t.PublicKey == "" && t.JWKS == "" {
+		return refuse("KITH_TOKEN_SECRET", "is not set, nor is KITH_TOKEN_PUBLIC_KEY or KITH_TOKEN_JWKS: set one of them (`openssl rand -hex 32` makes a secret)")
+	}
+	return nil
+}
+
+// Check refuses values that make no sense; missing ones are no such.
+func (t Token) Check() error {
+	if n := len(t.Secret.Reveal()); n > 0 && n < minSecret {
+		return refuse("KITH_TOKEN_SECRET", fmt.Sprintf("has %d bytes, not %d or more", n, minSecret))
+	}
+	if scheme, _, ok := strings.Cut(t.JWKS, "://"); ok && scheme != "https" && scheme != "http" {
+		return refuse("KITH_TOKEN_JWKS", fmt.Sprintf("%q is neither a file nor an http address", t.JWKS))
+	}
+	return nil
+}
+
+// Check refuses values that make no sense.
+func (r Relation) Check() error {
+	return within("KITH_FOLLOWING_LIMIT", r.FollowingLimit, 0, 1e9)
+}
+
+// Check refuses values that make no sense.
+func (l Log) Check() error {
+	if !slices.Contains([]string{"debug", "info", "warn", "error"}, l.Level) {
+		return refuse("KITH_LOG_LEVEL", fmt.Sprintf("%q is not debug, info, warn or error", l.Level))
+	}
+	if l.Format != "text" && l.Format != "json" {
+		return refuse("KITH_LOG_FORMAT", fmt.Sprintf("%q is not text or json", l.Format))
+	}
+	return nil
+}
+
+// within refuses a value outside its limits.
+func within[T cmp.Ordered](name string, v, least, most T) error {
+	if v < least || v > most {
+		return refuse(name, fmt.Sprintf("%v is not within %v to %v", v, least, most))
+	}
+	return nil
+}
+
+func isPort(text string, least uint64) bool {
+	n, err := strconv.ParseUint(text, 10, 16)
+	return err == nil && n >= least
+}
+
+// refuse names a setting, as in the environment and as a flag, and says what
+// is wrong with it.
+func refuse(name, what string) error {
+	return fmt.Errorf("%s (--%s) %s", name, flagOf(name), what)
+}

@@ -1,0 +1,18 @@
+// Package config is every setting of kith, defined once: the struct tags of
+// [Settings] give a setting its flag, its name in the environment, its
+// default and the text that says what it means, in which unit, between which
+// limits and when to change it. `kith serve --help`, the settings file and
+// kith.example.env are made from them, and a test compares.
+//
+//	flag   >   environment   >   settings file   >   default
+//	--listen   KITH_LISTEN       KITH_LISTEN=…       127.0.0.1:8080
+//
+// A settings file (--config, KITH_CONFIG) has one NAME=value a line, with the
+// names of the environment, so that the same file serves systemd as
+// EnvironmentFile and Docker as env_file. Names that begin with KITH_ and are
+// no setting are refused, because they are mistakes; other names are left to
+// other programs.
+//
+// A setting that is missing or makes no sense is refused at the start, by
+// name. [Secret] and [DSN] never print what they hold.
+package config

@@ -1,0 +1,64 @@
+package config
+
+import (
+	"net/netip"
+	"time"
+)
+
+// Settings is everything that `kith serve` can be told. Other commands take
+// the sections that they need.
+type Settings struct {
+	MySQL    MySQL    `embed:"" group:"MySQL"`
+	Cache    Cache    `embed:"" group:"Cache"`
+	HTTP     HTTP     `embed:"" group:"HTTP"`
+	Token    Token    `embed:"" group:"Tokens"`
+	Relation Relation `embed:"" group:"Relations"`
+	Log      Log      `embed:"" group:"Log"`
+}
+
+// MySQL says where the database is.
+type MySQL struct {
+	DSN  DSN `name:"mysql" env:"KITH_MYSQL_DSN" placeholder:"DSN" help:"The MySQL or MariaDB database, as user:password@tcp(host:3306)/database or user@unix(/path/to/socket)/database. TLS and other parameters of the Go driver go after a question mark. Where it can, give it in the environment or the settings file: a flag shows in the process list."`
+	Pool int `name:"mysql-pool" env:"KITH_MYSQL_POOL" default:"40" help:"Connections to MySQL that this process opens at most, 4 to 1000. A quarter of them is kept for statements with long lists. Raise it when go_sql_wait_duration_seconds_total grows and MySQL has processors to spare; the sum over all processes must stay below the server's max_connections."`
+}
+
+// Cache says where rows are kept close, and for how long.
+type Cache struct {
+	Memcached   []string      `name:"memcached" env:"KITH_MEMCACHED" placeholder:"HOST:PORT" help:"The memcached servers, comma separated, each host:port or the path of a unix socket, in the same order for every process. Empty means a cache in this process, which is right for one process and shows other processes' changes only after KITH_LOCAL_CACHE_EXPIRY."`
+	Timeout     time.Duration `name:"cache-timeout" env:"KITH_CACHE_TIMEOUT" default:"100ms" help:"How long a call to memcached may take, 1ms to 10s. A server that takes longer is left alone until it answers again. Raise it only where memcached is far away."`
+	Expiry      time.Duration `name:"cache-expiry" env:"KITH_CACHE_EXPIRY" default:"10m" help:"How long memcached holds a row, 1s to 720h; it bounds how long a row can be stale after a change of the server list or a lost message. Raise it for fewer reads of MySQL."`
+	LocalSize   Size          `name:"local-cache-size" env:"KITH_LOCAL_CACHE_SIZE" default:"64MiB" help:"Memory of the cache in this process, used while KITH_MEMCACHED is empty, 1MiB to 64GiB. Raise it when kith_cache_gets_total shows more misses than hits and there is memory to spare."`
+	LocalExpiry time.Duration `name:"local-cache-expiry" env:"KITH_LOCAL_CACHE_EXPIRY" default:"5s" help:"How long the cache in this process holds a row, 1s to 24h: the time after which it shows what an import or another process changed. Raise it where no other process writes."`
+}
+
+// HTTP says where and how clients are answered.
+type HTTP struct {
+	Listen         string         `name:"listen" env:"KITH_LISTEN" default:"127.0.0.1:8080" help:"The address to serve on, host:port. Set it to :8080 to be reached from other machines; TLS is left to a proxy in front."`
+	BaseURL        string         `name:"base-url" env:"KITH_BASE_URL" placeholder:"URL" help:"The address under which clients reach kith, such as https://social.example: links to the next page and the addresses of accounts begin with it. Empty means what each request calls the server. Set it behind a proxy that ends TLS."`
+	Title          string         `name:"title" env:"KITH_TITLE" default:"kith" help:"The name of this service that clients show, 1 to 100 characters."`
+	RequestTimeout time.Duration  `name:"request-timeout" env:"KITH_REQUEST_TIMEOUT" default:"10s" help:"How long a request may take before it is answered 503, 100ms to 50s. Lower it where the proxy in front gives up sooner."`
+	MaxBody        Size           `name:"max-body" env:"KITH_MAX_BODY" default:"64KiB" help:"The longest body of a request, 1KiB to 16MiB; longer ones are answered 413. The longest sensible one, a note of 2,000 characters, fits the default."`
+	RateLimit      int            `name:"rate-limit" env:"KITH_RATE_LIMIT" default:"300000" help:"Requests of one account, or without a token of one address, in 5 minutes before they are answered 429, 1 to 1000000000; each process counts for itself. The default stops runaway loops only. Lower it when single accounts take more than their share."`
+	TrustedProxies []netip.Prefix `name:"trusted-proxies" env:"KITH_TRUSTED_PROXIES" placeholder:"NETWORK" help:"The networks of the proxies in front, comma separated, such as 10.0.0.0/8. Their X-Forwarded-For header tells whose requests without a token are counted together. Empty means that whoever connects is the client; set it when all clients come through a proxy."`
+	ShutdownGrace  time.Duration  `name:"shutdown-grace" env:"KITH_SHUTDOWN_GRACE" default:"20s" help:"How long requests and writes under way may take to end after SIGTERM or Ctrl-C, 1s to 10m. Keep it below what the supervisor allows (systemd 90s, Docker 10s, Kubernetes 30s)."`
+}
+
+// Token says which bearer tokens are believed.
+type Token struct {
+	Secret    Secret `name:"token-secret" env:"KITH_TOKEN_SECRET" placeholder:"TEXT" help:"The secret that tokens are signed with (HS256), at least 32 bytes, for instance the output of: openssl rand -hex 32. Who knows it can act as every account. Give it in the environment or the settings file: a flag shows in the process list. Changing it ends all tokens signed with it."`
+	PublicKey string `name:"token-public-key" env:"KITH_TOKEN_PUBLIC_KEY" placeholder:"FILE" help:"A PEM file with the Ed25519 public key of the product's own sign-in, whose tokens (EdDSA) are then believed. kith cannot make such tokens."`
+	JWKS      string `name:"token-jwks" env:"KITH_TOKEN_JWKS" placeholder:"FILE|URL" help:"A file or an https address with the JSON Web Key Set of the product's own sign-in. An address is read again when a key is new. Use it where that sign-in changes its keys."`
+	Issuer    string `name:"token-issuer" env:"KITH_TOKEN_ISSUER" placeholder:"TEXT" help:"The issuer (iss) that tokens must name; empty accepts any. Set it where the keys of the sign-in also sign for others."`
+	Audience  string `name:"token-audience" env:"KITH_TOKEN_AUDIENCE" placeholder:"TEXT" help:"The audience (aud) that tokens must name; empty accepts any. Set it where the sign-in serves other programs too, whose tokens would be good here otherwise."`
+}
+
+// Relation says what accounts may do.
+type Relation struct {
+	FollowingLimit int `name:"following-limit" env:"KITH_FOLLOWING_LIMIT" default:"0" help:"How many accounts one account may follow, 0 for any number, at most 1000000000. A follow past it is answered 422; who follows more already keeps them. Set it against follow spam."`
+}
+
+// Log says what is written to standard error.
+type Log struct {
+	Level  string `name:"log-level" env:"KITH_LOG_LEVEL" default:"info" enum:"debug,info,warn,error" help:"The least that is logged: debug, info, warn or error. Set warn where a line a request is too much."`
+	Format string `name:"log-format" env:"KITH_LOG_FORMAT" default:"text" enum:"text,json" help:"The form of log lines: text, or json for programs that collect them."`
+}
