@@ -62,7 +62,7 @@ func (h HTTP) Check() error {
 	if _, port, err := net.SplitHostPort(h.Listen); err != nil || !isPort(port, 0) {
 		return refuse("KITH_LISTEN", fmt.Sprintf("%q is not host:port", h.Listen))
 	}
-	if u, err := url.Parse(h.BaseURL); h.BaseURL != "" && (err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || strings.Trim(u.Path, "/") != "" || u.RawQuery+u.Fragment != "" || u.User != nil) {
+	if u, err := url.Parse(h.BaseURL); h.BaseURL != "" && (err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || strings.Trim(u.Path, "/") != "" || u.RawQuery+u.Fragment != "" || u.User != nil || strings.ContainsAny(h.BaseURL, ",<> \"")) {
 		return refuse("KITH_BASE_URL", fmt.Sprintf("%q is not an address such as https://social.example", h.BaseURL))
 	}
 	if n := utf8.RuneCountInString(h.Title); n < 1 || n > 100 {
@@ -89,8 +89,8 @@ func (t Token) Check() error {
 	if n := len(t.Secret.Reveal()); n > 0 && n < minSecret {
 		return refuse("KITH_TOKEN_SECRET", fmt.Sprintf("has %d bytes, not %d or more", n, minSecret))
 	}
-	if scheme, _, ok := strings.Cut(t.JWKS, "://"); ok && scheme != "https" && scheme != "http" {
-		return refuse("KITH_TOKEN_JWKS", fmt.Sprintf("%q is neither a file nor an http address", t.JWKS))
+	if scheme, rest, ok := strings.Cut(t.JWKS, "://"); ok && scheme != "https" && !(scheme == "http" && onThisMachine(rest)) {
+		return refuse("KITH_TOKEN_JWKS", fmt.Sprintf("%q is neither a file nor an https address", t.JWKS))
 	}
 	return nil
 }
@@ -128,4 +128,15 @@ func isPort(text string, least uint64) bool {
 // is wrong with it.
 func refuse(name, what string) error {
 	return fmt.Errorf("%s (--%s) %s", name, flagOf(name), what)
+}
+
+// onThisMachine reports whether what follows http:// is a loopback address, where
+// nobody can listen in.
+func onThisMachine(rest string) bool {
+	u, err := url.Parse("http://" + rest)
+	if err != nil {
+		return false
+	}
+	ip := net.ParseIP(u.Hostname())
+	return u.Hostname() == "localhost" || ip != nil && ip.IsLoopback()
 }

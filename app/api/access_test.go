@@ -44,7 +44,10 @@ func TestAccess_EveryRoute(t *testing.T) {
 
 // otherScopes are as many scopes as there are that do not cover the wanted.
 func otherScopes(wanted []string) []string {
-	all := []string{"push", "read:search", "write:media"}
+	all := []string{"read:search", "write:media"}
+	if !slices.Contains(wanted, "push") {
+		all = append(all, "push")
+	}
 	for _, parent := range []string{"read", "write"} {
 		for _, child := range []string{"accounts", "blocks", "follows", "mutes", "lists", "filters"} {
 			if scope := parent + ":" + child; !slices.Contains(wanted, scope) {
@@ -101,7 +104,7 @@ func TestAccess_DocTable(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	line := regexp.MustCompile(`(?m)^//\t(GET|POST) +(\S+) +(public|signed in|(?:[a-z]+ or )?[a-z]+:[a-z]+)(?: |$)`)
+	line := regexp.MustCompile(`(?m)^//\t(GET|POST) +(\S+) +(public|signed in|push|(?:[a-z]+ or )?[a-z]+:[a-z]+)(?: |$)`)
 	listed := map[string]string{}
 	for _, m := range line.FindAllStringSubmatch(string(doc), -1) {
 		path := m[2]

@@ -199,11 +199,14 @@ func (cfg Config) checked() (Config, error) {
 	return cfg, nil
 }
 
+// localName is what a server calls itself that was told no other name.
+const localName = "localhost"
+
 // hostOf returns the host of a base address. Clients take Link headers apart
 // at commas and angle brackets, so an address must have none.
 func hostOf(base string) (string, error) {
 	if base == "" {
-		return "localhost", nil
+		return localName, nil
 	}
 	u, err := url.Parse(base)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" ||

@@ -55,6 +55,19 @@ func (c *call) base() string {
 	return "http://" + host
 }
 
+// domain is the name after the @ of our accounts: as configured, or what the
+// caller calls us.
+func (c *call) domain() string {
+	cfg := &c.server.cfg
+	if cfg.BaseURL != "" || cfg.Domain != localName {
+		return cfg.Domain
+	}
+	if _, host, ok := strings.Cut(c.base(), "://"); ok {
+		return host
+	}
+	return cfg.Domain
+}
+
 // place returns where the caller reached us.
 func (c *call) place() *place {
 	if c.server.place != nil {

@@ -41,6 +41,7 @@
 //	GET  filters                            read:filters     empty
 //	GET  /api/v2/filters                    read:filters     empty
 //	GET  followed_tags                      read:follows     empty
+//	GET  push/subscription                  push             empty
 //	GET  preferences                        read:accounts    the defaults
 //	GET  /.well-known/nodeinfo              public
 //	GET  /nodeinfo/2.0                      public

@@ -16,7 +16,7 @@ type object = map[string]any
 
 func (s *Server) instance(_ context.Context, c *call) error {
 	return c.asJSON(object{
-		"uri": s.cfg.Domain, "title": s.cfg.Title, "short_description": s.cfg.Description,
+		"uri": c.domain(), "title": s.cfg.Title, "short_description": s.cfg.Description,
 		"description": s.cfg.Description, "email": "", "version": s.version(),
 		"thumbnail": c.base() + headerPath, "languages": []string{},
 		"urls":          object{"streaming_api": streaming(c.base())},
@@ -33,7 +33,7 @@ func (s *Server) instanceV2(_ context.Context, c *call) error {
 	about["translation"] = object{"enabled": false}
 	about["vapid"] = object{"public_key": ""}
 	return c.asJSON(object{
-		"domain": s.cfg.Domain, "title": s.cfg.Title, "version": s.version(),
+		"domain": c.domain(), "title": s.cfg.Title, "version": s.version(),
 		"source_url": "", "description": s.cfg.Description,
 		"usage":     object{"users": object{"active_month": 0}},
 		"thumbnail": object{"url": c.base() + headerPath},
@@ -79,6 +79,8 @@ func (s *Server) nodeinfo(_ context.Context, c *call) error {
 // nothing is an empty list: of what kith does not have, and apps ask for when
 // they start.
 func nothing(_ context.Context, c *call) error { return c.ok([]byte("[]")) }
+
+func noObject(_ context.Context, c *call) error { return c.ok([]byte("{}")) }
 
 func preferences(_ context.Context, c *call) error {
 	return c.asJSON(object{

@@ -111,7 +111,7 @@ func (s *Server) lookup(ctx context.Context, c *call) error {
 		return err
 	}
 	name, domain, far := strings.Cut(strings.TrimPrefix(q.get("acct"), "@"), "@")
-	if far && !strings.EqualFold(domain, s.cfg.Domain) {
+	if far && !strings.EqualFold(domain, c.domain()) {
 		return errNotFound
 	}
 	a, err := s.cfg.Accounts.ByName(ctx, name)

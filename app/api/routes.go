@@ -82,6 +82,7 @@ func (s *Server) otherRoutes() []route {
 		get("/api/v1/filters", signedIn("read:filters"), nothing),
 		get("/api/v2/filters", signedIn("read:filters"), nothing),
 		get("/api/v1/followed_tags", signedIn("read:follows"), nothing),
+		get("/api/v1/push/subscription", signedIn("push"), noObject),
 		get("/api/v1/preferences", signedIn("read:accounts"), preferences),
 		get("/.well-known/nodeinfo", public, s.nodeinfoLinks),
 		get("/nodeinfo/2.0", public, s.nodeinfo),

@@ -2,6 +2,7 @@ package relation
 
 import (
 	"context"
+	"math"
 	"time"
 
 	"kith/app"
@@ -58,12 +59,19 @@ func (s *Service) Mute(ctx context.Context, actor, target uint64, notifications 
 		o := me.Option(target)
 		o.HideNotifications, o.MuteUntil = notifications, 0
 		if duration > 0 {
-			o.MuteUntil = now + uint32(max(duration, time.Second)/time.Second)
+			o.MuteUntil = until(now, duration)
 		}
 		me.Put(list.Muting, target, now)
 		_, err := me.SetOption(target, o)
 		return err
 	})
+}
+
+// until is when a duration from now ends, in whole seconds, one at least; what
+// lies past the year 2106 ends there, where the seconds of a list do.
+func until(now uint32, d time.Duration) uint32 {
+	end := uint64(now) + uint64(max(d, time.Second)/time.Second)
+	return uint32(min(end, math.MaxUint32))
 }
 
 // Unmute shows target again.

@@ -5,6 +5,7 @@ import (
 
 	"kith/app"
 	"kith/repo/list"
+	"kith/repo/relation"
 )
 
 // FollowOptions are the choices that come with a follow. A nil field leaves
@@ -50,14 +51,16 @@ func (s *Service) mayFollow(p pair) error {
 	if rel&(list.IsBlocking|list.IsBlockedBy) != 0 {
 		return errBlocked
 	}
-	if rel&(list.IsFollowing|list.IsRequested) == 0 && s.full(p.me.Counts().Following) {
+	if rel&(list.IsFollowing|list.IsRequested) == 0 && s.full(p.me) {
 		return s.errLimit()
 	}
 	return nil
 }
 
-func (s *Service) full(following uint32) bool {
-	return s.cfg.FollowingLimit > 0 && int(following) >= s.cfg.FollowingLimit
+// full reports whether somebody may follow no more. Whom they asked to follow
+// counts, so that the answers cannot take them past the limit.
+func (s *Service) full(d *relation.Draft) bool {
+	return s.cfg.FollowingLimit > 0 && int(d.Counts().Following)+d.Len(list.Requested) >= s.cfg.FollowingLimit
 }
 
 // follows reports whether either row says that I follow them.

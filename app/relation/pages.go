@@ -115,7 +115,21 @@ func (s *Service) shownTo(ctx context.Context, viewer, owner uint64, o list.Orde
 	if err != nil || v.Len(list.Blocking)+v.Len(list.BlockedBy) == 0 {
 		return p, err
 	}
-	return p.without(v), nil
+	p = p.without(v)
+	if len(p.People) == 0 && p.Full { // clients take an empty page for the last
+		return s.shownTo(ctx, viewer, owner, o, beyond(r, p))
+	}
+	return p, nil
+}
+
+// beyond is the range after a page.
+func beyond(r Range, p Page) Range {
+	if r.Oldest {
+		r.After = p.First
+	} else {
+		r.Before = p.Last
+	}
+	return r
 }
 
 // without leaves out who blocks or is blocked by the owner of v.

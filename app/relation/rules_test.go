@@ -93,6 +93,15 @@ func TestService_Follow_Limit(t *testing.T) {
 	w.follow(p[0], p[3])
 	w.wantCounts(p[0], 0, 0, 2)
 	w.follow(p[4], p[0]) // being followed has no limit
+	w.lock(p[3])
+	w.lock(p[0])
+	w.follow(p[1], p[3])
+	w.follow(p[1], p[0])
+	_, err = w.Follow(t.Context(), p[1], p[2], relation.FollowOptions{})
+	w.wantKind(err, app.Unprocessable, "You cannot follow more than 2 people")
+	w.must(w.Authorize(t.Context(), p[3], p[1]))
+	w.must(w.Authorize(t.Context(), p[0], p[1]))
+	w.wantCounts(p[1], 0, 0, 2)
 }
 
 func TestService_Unfollow(t *testing.T) {
@@ -203,6 +212,11 @@ func TestService_Mute(t *testing.T) {
 	w.want(b, a, "") // the other side never learns
 	w.must(w.Unmute(t.Context(), a, c))
 	w.want(a, c, "")
+	for _, long := range []time.Duration{90 * 365 * 24 * time.Hour, (1<<32 - start) * time.Second, relation.MaxMute} {
+		if r := w.must(w.Mute(t.Context(), a, b, true, long)); !r.Muting || r.MutedUntil != 1<<32-1 {
+			t.Errorf("mute for %v: %+v; want until the end of the seconds", long, r)
+		}
+	}
 	_, err = w.Mute(t.Context(), a, b, true, -time.Second)
 	w.wantKind(err, app.Unprocessable, "Duration")
 	_, err = w.Mute(t.Context(), a, b, true, relation.MaxMute+time.Second)
@@ -307,6 +321,10 @@ func TestService_Pages(t *testing.T) {
 		viewer := p[3]
 		w.must(w.Block(t.Context(), viewer, p[4]))
 		w.must(w.Block(t.Context(), p[5], viewer))
+		first, err := w.Followers(t.Context(), viewer, star, relation.Range{Before: list.Cursor{Time: uint32(start + 5), ID: 1}, Limit: 1})
+		if err != nil || len(first.People) != 1 {
+			t.Errorf("a page of people who are not shown: %+v, %v; want the next that are", first, err)
+		}
 		got := w.walkAs(t, viewer, star, w.Followers, 6)
 		if slices.Contains(got, p[4]) || slices.Contains(got, p[5]) || len(got) != 27 {
 			t.Errorf("%d shown, want all but those two; got %v", len(got), got)

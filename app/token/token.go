@@ -20,8 +20,9 @@ import (
 // MinSecret is the shortest secret in bytes; a shorter one can be guessed.
 const MinSecret = 32
 
-// leeway is by how much the clocks of kith and the sign-in may differ.
-const leeway = 30 * time.Second
+// leeway is by how much the clocks of kith and the sign-in may differ; a token
+// is good for so much longer than it says.
+const leeway = 5 * time.Second
 
 // ErrInvalid says that a token is forged, broken, expired or of a family that
 // is not accepted. The error around it says which, for the log.

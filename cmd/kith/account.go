@@ -2,12 +2,14 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"strconv"
 	"text/tabwriter"
 	"time"
 
+	"kith/app"
 	appaccount "kith/app/account"
 	"kith/repo/account"
 )
@@ -22,16 +24,22 @@ type accountCmd struct {
 
 type accountAddCmd struct {
 	tool
-	Name        string `arg:"" help:"The username: letters, digits and underscores, with dots and dashes inside, at most 60."`
-	ID          uint64 `name:"id" placeholder:"N" help:"The id that the product gives the account; without it kith makes one."`
-	DisplayName string `help:"The name that people see, at most 100 characters; without it the username."`
-	Locked      bool   `help:"Followers must ask first."`
+	Name        string  `arg:"" help:"The username: letters, digits and underscores, with dots and dashes inside, at most 60."`
+	ID          *uint64 `name:"id" placeholder:"N" help:"The id that the product gives the account, 1 to 9223372036854775807; without it kith makes one."`
+	DisplayName string  `help:"The name that people see, at most 100 characters; without it the username."`
+	Locked      bool    `help:"Followers must ask first."`
 }
 
 // Run makes the account and prints its id.
 func (a *accountAddCmd) Run(ctx context.Context) error {
+	id := uint64(0)
+	if a.ID != nil {
+		if id = *a.ID; id == 0 {
+			return errors.New("--id: 0 is not an account id")
+		}
+	}
 	return a.with(ctx, func(s *stack) error {
-		made, err := s.accounts.Add(ctx, appaccount.Fresh{ID: a.ID, Username: a.Name, DisplayName: a.DisplayName, Locked: a.Locked})
+		made, err := s.accounts.Add(ctx, appaccount.Fresh{ID: id, Username: a.Name, DisplayName: a.DisplayName, Locked: a.Locked})
 		if err == nil {
 			fmt.Println(made.ID)
 		}
@@ -56,8 +64,11 @@ func (a *accountWho) find(ctx context.Context, s *stack) (account.Account, error
 
 // named says whom an error is about.
 func named(err error, who string) error {
-	if err == nil {
+	switch {
+	case err == nil:
 		return nil
+	case app.KindOf(err) == app.NotFound:
+		return fmt.Errorf("account %q is not found", who)
 	}
 	return fmt.Errorf("account %q: %w", who, err)
 }

@@ -140,7 +140,7 @@ func TestAccount(t *testing.T) {
 			}
 		}
 	}
-	kith("show", "nobody").wantsRefusal(t, "nobody", "not found")
+	kith("show", "nobody").wantsRefusal(t, "nobody", "is not found")
 	kith("show", "99").wantsRefusal(t, "99", "not found")
 	if out := kith("unlock", "ada").wants(t); out != "3000000000 ada open\n" {
 		t.Errorf("unlock prints %q", out)

@@ -10,6 +10,9 @@ import (
 const (
 	// probeEvery is the pause between two probes of a node that is away.
 	probeEvery = 250 * time.Millisecond
+	// mendFor is how long a server answers again before it is read from: the
+	// other processes find it back meanwhile, and tell it what it missed.
+	mendFor = 2*probeEvery + 100*time.Millisecond
 	// againAfter is when keys are deleted a second time, because calls that
 	// timed out may be carried out late.
 	againAfter = time.Second
@@ -146,7 +149,18 @@ func (n *node) reopen() bool {
 		}
 		n.deleted(key)
 	})
+	n.wait(mendFor)
 	return n.open(s)
+}
+
+// wait pauses, but not past stop.
+func (n *node) wait(d time.Duration) {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+	case <-n.stop:
+	}
 }
 
 // begin lets writers use session s, and takes the keys untold before.

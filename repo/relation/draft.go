@@ -40,6 +40,9 @@ func (d *Draft) Changed() bool { return d.changed }
 // Size is the length in bytes of the list as it was read.
 func (d *Draft) Size() int { return len(d.row.List) }
 
+// Len returns how many entries a section of the list has.
+func (d *Draft) Len(s list.Section) int { return d.list.Len(s) }
+
 // Rel returns what id is to the owner of the row.
 func (d *Draft) Rel(id uint64) list.Rel { return d.list.Rel(id) }
 

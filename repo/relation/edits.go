@@ -18,17 +18,33 @@ type Edits struct {
 // NewEdits makes the committer's side of a store; now dates the rows.
 func NewEdits(s *Store, now func() time.Time) *Edits { return &Edits{store: s, now: now} }
 
-// Load opens the rows of ids, from the database if fresh, else through the cache.
+// Load opens the rows of ids, from the database if fresh, else through the
+// cache. Whoever is answered from fresh rows is not to read older ones
+// afterwards, so the cache is told of them.
 func (e *Edits) Load(ctx context.Context, ids []uint64, fresh bool) (map[uint64]*Draft, error) {
-	read := e.store.Rows
-	if fresh {
-		read = e.store.Fresh
+	if !fresh {
+		rows, err := e.store.Rows(ctx, ids)
+		if err != nil {
+			return nil, err
+		}
+		return openAll(rows)
 	}
-	rows, err := read(ctx, ids)
+	rows, err := e.store.Fresh(ctx, ids)
 	if err != nil {
 		return nil, err
 	}
+	e.store.Tell(ctx, there(rows))
 	return openAll(rows)
+}
+
+// there returns the rows that exist.
+func there(rows map[uint64]Row) (out []Row) {
+	for _, r := range rows {
+		if r.Ver > 0 {
+			out = append(out, r)
+		}
+	}
+	return out
 }
 
 // Locked opens the rows of ids while it holds their locks, lets edit work on
