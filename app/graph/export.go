@@ -3,6 +3,7 @@ package graph
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"strconv"
@@ -29,7 +30,8 @@ type ExportConfig struct {
 // Export writes every edge as a line `follower followee [unixtime]`, without the
 // time where it is unknown, and returns how many. An edge is taken from its
 // follower's row. Each row is read at a moment of its own, the rows in order of
-// (bucket, account_id); memory is bounded. Errors are those of the store, of
+// (bucket, account_id); memory is bounded. A row whose list cannot be read is left
+// out, and the error at the end says so. Other errors are those of the store, of
 // the writer and of ctx, and then what was written is not the whole.
 func Export(ctx context.Context, cfg ExportConfig) (edges int64, err error) {
 	x := exporter{cfg: cfg, to: bufio.NewWriterSize(cfg.Writer, 256<<10)}
@@ -44,6 +46,7 @@ type exporter struct {
 	to    *bufio.Writer
 	line  []byte
 	edges int64
+	bad   []error // rows that cannot be read
 }
 
 func (x *exporter) run(ctx context.Context) error {
@@ -54,7 +57,7 @@ func (x *exporter) run(ctx context.Context) error {
 			return err
 		}
 		if len(marks) == 0 {
-			return x.to.Flush()
+			return errors.Join(x.to.Flush(), x.incomplete())
 		}
 		after = marks[len(marks)-1].AccountID
 		c, sizes := make(chunk, len(marks)), make(map[uint64]relation.Mark, len(marks))
@@ -72,6 +75,14 @@ func (x *exporter) run(ctx context.Context) error {
 	}
 }
 
+// incomplete names what could not be read.
+func (x *exporter) incomplete() error {
+	if len(x.bad) == 0 {
+		return nil
+	}
+	return fmt.Errorf("all but the follows of %d accounts are written, whose lists cannot be read: %w", len(x.bad), x.bad[0])
+}
+
 // rows writes the edges of some rows.
 func (x *exporter) rows(ctx context.Context, ids []uint64) error {
 	rows, err := x.cfg.Rows.Fresh(ctx, ids)
@@ -81,7 +92,8 @@ func (x *exporter) rows(ctx context.Context, ids []uint64) error {
 	for _, id := range ids {
 		v, err := rows[id].View()
 		if err != nil {
-			return err
+			x.bad = append(x.bad, err)
+			continue
 		}
 		for _, s := range []list.Section{list.Friends, list.Following} {
 			if err := x.section(id, v, s); err != nil {

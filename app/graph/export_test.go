@@ -13,6 +13,7 @@ import (
 
 	"kith/app/graph"
 	"kith/repo/dbtest"
+	"kith/repo/list"
 )
 
 // TestExport walks over more rows than are looked up at once, in every bucket.
@@ -98,4 +99,21 @@ func selfLines(text string) (n int64) {
 		}
 	}
 	return n
+}
+
+// A row that cannot be read is named; the others are written.
+func TestExport_BadRow(t *testing.T) {
+	pool := dbtest.Fresh(t)
+	dbtest.Migrate(t, pool)
+	w := newWorld(t, pool)
+	mustImport(t, w.config(strings.NewReader("1 2\n2 3\n3 1\n")))
+	pool.MustExec(`UPDATE relation SET list = LEFT(list, 9) WHERE bucket = 2 AND account_id = 2`)
+	var out strings.Builder
+	n, err := graph.Export(t.Context(), graph.ExportConfig{Rows: w.rows, Writer: &out})
+	if !errors.Is(err, list.ErrFormat) || !strings.Contains(err.Error(), "account 2") {
+		t.Errorf("got %v, want that the list of account 2 cannot be read", err)
+	}
+	if n != 2 || out.String() != "1 2\n3 1\n" {
+		t.Errorf("got %d edges, %q; want the others", n, out.String())
+	}
 }

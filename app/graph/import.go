@@ -77,9 +77,9 @@ func (im *importer) run(ctx context.Context) error {
 	}{
 		{"read", im.read, "nothing was imported"},
 		{"sort", im.sort, "nothing was imported"},
-		{"write", im.write, "some edges are imported, run it again to complete it"},
-		{"check", im.check, "run it again to complete it"},
-		{"settle", im.settle, "run it again to complete it"},
+		{"write", im.write, "some edges are imported and counts may be wrong until it is run again"},
+		{"check", im.check, "counts may be wrong until it is run again"},
+		{"settle", im.settle, "counts may be wrong until it is run again"},
 	} {
 		im.phase, im.done, im.told = phase.name, 0, time.Time{}
 		im.cfg.Log.Debug("import", "phase", phase.name)

@@ -325,7 +325,7 @@ func TestImport_Interrupted(t *testing.T) {
 				}
 			}}
 		_, err := graph.Import(ctx, cfg)
-		if !errors.Is(err, context.Canceled) || !strings.Contains(err.Error(), "run it again") {
+		if !errors.Is(err, context.Canceled) || !strings.Contains(err.Error(), "run again") {
 			t.Errorf("got %v, want an interrupt", err)
 		}
 		if left, _ := os.ReadDir(dir); len(left) > 0 {

@@ -104,14 +104,17 @@ func (t *Tokens) readKeys(ctx context.Context) error {
 	return nil
 }
 
+// ErrPublicKey says that a public key is not what New takes.
+var ErrPublicKey = errors.New("a public key must be Ed25519 in PEM")
+
 func parsePublic(pem []byte) (ed25519.PublicKey, error) {
 	key, err := jwt.ParseEdPublicKeyFromPEM(pem)
 	if err != nil {
-		return nil, fmt.Errorf("tokens: read the public key: it must be Ed25519 in PEM: %w", err)
+		return nil, ErrPublicKey
 	}
 	public, ok := key.(ed25519.PublicKey)
 	if !ok {
-		return nil, errors.New("tokens: read the public key: it must be Ed25519 in PEM")
+		return nil, ErrPublicKey
 	}
 	return public, nil
 }

@@ -136,3 +136,29 @@ func TestProgress_Lines(t *testing.T) {
 		t.Errorf("got\n%swant\n%s", out.String(), want)
 	}
 }
+
+// The rejects must not go where the lines come from.
+func TestImport_RejectsIntoInput(t *testing.T) {
+	env, dir := migrated(t), t.TempDir()
+	path := filepath.Join(dir, "in.txt")
+	if err := os.WriteFile(path, []byte("1 2\nbad\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(path, filepath.Join(dir, "link")); err != nil {
+		t.Fatal(err)
+	}
+	for _, rejects := range []string{"in.txt", "./in.txt", "link"} {
+		runKith(t, dir, env, nil, "import", "in.txt", "--rejects", rejects).wantsRefusal(t, "--rejects", "to be imported")
+	}
+	if b, err := os.ReadFile(path); err != nil || string(b) != "1 2\nbad\n" {
+		t.Errorf("the input is %q, %v", b, err)
+	}
+}
+
+func TestImport_Empty(t *testing.T) {
+	env, dir := migrated(t), t.TempDir()
+	sum := runKith(t, dir, env, strings.NewReader(""), "import", "-").wants(t)
+	if got := count(t, sum, "lines"); got != "0" {
+		t.Errorf("%s lines in an empty file", got)
+	}
+}

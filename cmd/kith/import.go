@@ -61,6 +61,9 @@ func (c *importCmd) open() (*os.File, error) {
 
 func (c *importCmd) load(ctx context.Context, s *stack, file *os.File) error {
 	rejects := &lazyFile{path: c.rejectsPath()}
+	if same(rejects.path, file) {
+		return fmt.Errorf("--rejects: %s is the file to be imported", rejects.path)
+	}
 	show := newProgress(os.Stderr, time.Now)
 	sum, err := graph.Import(ctx, graph.ImportConfig{
 		Reader: file, Rejects: rejects, MaxRejects: c.MaxRejects, Memory: int64(c.Memory), TempDir: c.TempDir,
@@ -68,13 +71,21 @@ func (c *importCmd) load(ctx context.Context, s *stack, file *os.File) error {
 	})
 	show.end()
 	err = errors.Join(err, rejects.Close())
-	if sum.Lines > 0 {
-		fmt.Print(sum)
-	}
-	if sum.Rejected > 0 {
+	fmt.Print(sum)
+	if rejects.file != nil {
 		fmt.Printf("%-26s%s\n", "rejects are in", rejects.path)
 	}
 	return err
+}
+
+// same reports whether path leads to an open file.
+func same(path string, file *os.File) bool {
+	there, err := os.Stat(path)
+	if err != nil {
+		return false
+	}
+	open, err := file.Stat()
+	return err == nil && os.SameFile(there, open)
 }
 
 func (c *importCmd) rejectsPath() string {

@@ -22,6 +22,8 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	"kith/app"
+
 	"kith/config"
 )
 
@@ -92,7 +94,12 @@ func usage(err error) error {
 	return fmt.Errorf("%w (`%s --help` explains)", err, command)
 }
 
-// refuse writes err as one line.
+// refuse writes err as one line. What the product refuses has a sentence of its
+// own, which says it all.
 func refuse(w io.Writer, err error) {
+	var refusal *app.Error
+	if errors.As(err, &refusal) && refusal.Kind != app.Internal && refusal.Kind != app.Busy {
+		err = errors.New(refusal.Sentence)
+	}
 	fmt.Fprintln(w, "kith: "+strings.Join(strings.FieldsFunc(err.Error(), func(r rune) bool { return r == '\n' || r == '\r' }), "; "))
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"time"
@@ -58,6 +59,13 @@ func openTokens(ctx context.Context, c config.Token, problem func(error)) (*toke
 			return nil, fmt.Errorf("KITH_TOKEN_PUBLIC_KEY (--token-public-key): %s is empty", c.PublicKey)
 		}
 	}
-	return token.New(ctx, token.Config{Secret: []byte(c.Secret.Reveal()), PublicKey: public, JWKS: c.JWKS,
+	tokens, err := token.New(ctx, token.Config{Secret: []byte(c.Secret.Reveal()), PublicKey: public, JWKS: c.JWKS,
 		Issuer: c.Issuer, Audience: c.Audience, Now: time.Now, Problem: problem})
+	switch {
+	case errors.Is(err, token.ErrPublicKey):
+		return nil, fmt.Errorf("KITH_TOKEN_PUBLIC_KEY (--token-public-key): %s: %w", c.PublicKey, token.ErrPublicKey)
+	case err != nil && c.JWKS != "":
+		return nil, fmt.Errorf("KITH_TOKEN_JWKS (--token-jwks): %w", err)
+	}
+	return tokens, err
 }

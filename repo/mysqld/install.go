@@ -9,6 +9,9 @@ import (
 	"io/fs"
 	"os"
 	"os/exec"
+	"path/filepath"
+	"strings"
+	"unicode"
 )
 
 // install makes the data directory where there is none. It is made beside its
@@ -30,13 +33,36 @@ func install(ctx context.Context, found program, f *folder, o Options) error {
 	if err := mkdir(fresh); err != nil {
 		return err
 	}
-	if err := fill(ctx, found, fresh, f.temp(), o.Log); err != nil {
+	plain, done, err := withoutSpaces(f.dir)
+	if err != nil {
+		return err
+	}
+	defer done()
+	if err := fill(ctx, found, filepath.Join(plain, filepath.Base(fresh)), filepath.Join(plain, filepath.Base(f.temp())), o.Log); err != nil {
 		return err
 	}
 	if err := os.Rename(fresh, f.data()); err != nil {
 		return fmt.Errorf("%w: %w", ErrFolder, err)
 	}
 	return nil
+}
+
+// withoutSpaces returns another way to a folder whose path has spaces: MariaDB's
+// installer, run as root, takes them for the ends of names.
+func withoutSpaces(dir string) (plain string, done func(), err error) {
+	if !strings.ContainsFunc(dir, unicode.IsSpace) {
+		return dir, func() {}, nil
+	}
+	temp, err := os.MkdirTemp("", "kith-install-")
+	if err != nil {
+		return "", nil, fmt.Errorf("%w: %w", ErrFolder, err)
+	}
+	plain = filepath.Join(temp, "dir")
+	if err := os.Symlink(dir, plain); err != nil {
+		os.RemoveAll(temp)
+		return "", nil, fmt.Errorf("%w: %w", ErrFolder, err)
+	}
+	return plain, func() { os.RemoveAll(temp) }, nil
 }
 
 func mkdir(path string) error {

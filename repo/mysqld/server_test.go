@@ -267,6 +267,16 @@ func TestStart_OwnerKilled(t *testing.T) {
 	}
 }
 
+func TestStart_PathWithSpaces(t *testing.T) {
+	s, err := Start(t.Context(), Options{Dir: filepath.Join(t.TempDir(), "a folder of mine", "x"), Durable: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Stop(context.Background()); err != nil {
+		t.Error(err)
+	}
+}
+
 func TestStart_LongPath(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), strings.Repeat("long", 30))
 	if err := os.CopyFS(dir, os.DirFS(installed(t))); err != nil {
