@@ -10,6 +10,8 @@ import (
 	"strings"
 	"time"
 	"unicode/utf8"
+
+	"github.com/robfig/cron/v3"
 )
 
 // minSecret is the shortest token secret in bytes: as long as what HS256 makes
@@ -20,7 +22,7 @@ const minSecret = 32
 // for settings that `kith serve` can use.
 func (s Settings) Check() error {
 	return cmp.Or(s.MySQL.Required(), s.MySQL.Check(), s.Cache.Check(), s.HTTP.Check(),
-		s.Token.Required(), s.Token.Check(), s.Relation.Check(), s.Log.Check())
+		s.Token.Required(), s.Token.Check(), s.Relation.Check(), s.Affinity.Check(), s.Cron.Check(), s.Log.Check())
 }
 
 // Required refuses a missing database.
@@ -97,7 +99,60 @@ func (t Token) Check() error {
 
 // Check refuses values that make no sense.
 func (r Relation) Check() error {
-	return within("KITH_FOLLOWING_LIMIT", r.FollowingLimit, 0, 1e9)
+	return cmp.Or(
+		within("KITH_LIST_CAP", r.ListCap, 10, 100_000),
+		within("KITH_FOLLOWING_LIMIT", r.FollowingLimit, 0, 1e9),
+	)
+}
+
+// Check refuses values that make no sense; Weights were checked as they were read.
+func (a Affinity) Check() error {
+	return cmp.Or(
+		within("KITH_AFFINITY_HALF_LIFE", a.HalfLife, time.Hour, 87600*time.Hour),
+		within("KITH_AFFINITY_KEPT", a.Kept, 10, 5000),
+		within("KITH_INTERACTION_BUFFER", a.Buffer, 100, 10_000_000),
+		within("KITH_INTERACTION_FLUSH", a.Flush, 100*time.Millisecond, 10*time.Minute),
+		within("KITH_SUGGEST_SEEN", a.SeenWithin, time.Hour, 87600*time.Hour),
+		within("KITH_SUGGEST_REFRESH", a.Refresh, time.Minute, 87600*time.Hour),
+	)
+}
+
+// Check refuses values that make no sense.
+func (c Cron) Check() error {
+	if _, port, err := net.SplitHostPort(c.Listen); c.Listen != "" && (err != nil || !isPort(port, 0)) {
+		return refuse("KITH_CRON_LISTEN", fmt.Sprintf("%q is not host:port", c.Listen))
+	}
+	if c.RequestExpiry != 0 {
+		if err := within("KITH_REQUEST_EXPIRY", c.RequestExpiry, time.Hour, 87600*time.Hour); err != nil {
+			return err
+		}
+	}
+	return cmp.Or(
+		cronExpression("KITH_CRON_TRIM", c.Trim), cronExpression("KITH_CRON_AFFINITY", c.Affinity),
+		cronExpression("KITH_CRON_SUGGEST", c.Suggest), cronExpression("KITH_CRON_AUDIT", c.Audit),
+		cronExpression("KITH_CRON_EXPIRE", c.Expire),
+		within("KITH_CRON_RATE", c.Rate, 0, 10_000_000),
+		within("KITH_JOB_RUN_KEEP", c.RunKeep, time.Hour, 87600*time.Hour),
+	)
+}
+
+// cronExpression refuses what is no schedule.
+func cronExpression(name, text string) error {
+	if text = strings.TrimSpace(text); text == "" || text == "off" {
+		return nil
+	}
+	if strings.HasPrefix(text, "@every") || strings.Contains(text, "TZ=") {
+		return refuse(name, fmt.Sprintf("%q has @every or a time zone: give it five fields, in UTC", text))
+	}
+	fields := cron.SecondOptional | cron.Minute | cron.Hour | cron.Dom | cron.Month | cron.Dow | cron.Descriptor
+	schedule, err := cron.NewParser(fields).Parse(text)
+	if err != nil {
+		return refuse(name, fmt.Sprintf("%q is not a cron expression: %v", text, err))
+	}
+	if schedule.Next(time.Now()).IsZero() {
+		return refuse(name, fmt.Sprintf("%q never comes", text))
+	}
+	return nil
 }
 
 // Check refuses values that make no sense.

@@ -137,6 +137,9 @@ func TestSettings_Check(t *testing.T) {
 		{"KITH_REQUEST_TIMEOUT", "1ms"}, {"KITH_MAX_BODY", "1B"}, {"KITH_RATE_LIMIT", "0"}, {"KITH_SHUTDOWN_GRACE", "-1s"},
 		{"KITH_TOKEN_SECRET", ""}, {"KITH_TOKEN_SECRET", "short"}, {"KITH_TOKEN_JWKS", "ftp://x"},
 		{"KITH_FOLLOWING_LIMIT", "-1"},
+		{"KITH_CRON_TRIM", "often"}, {"KITH_CRON_AUDIT", "@every 5m"}, {"KITH_CRON_EXPIRE", "CRON_TZ=Asia/Tokyo 0 3 * * *"},
+		{"KITH_CRON_SUGGEST", "0 0 31 2 *"}, {"KITH_CRON_AFFINITY", "* * * * * * *"}, {"KITH_CRON_RATE", "-1"},
+		{"KITH_REQUEST_EXPIRY", "1m"}, {"KITH_JOB_RUN_KEEP", "0s"}, {"KITH_CRON_LISTEN", "9100"},
 	} {
 		t.Run(c.name+"="+c.value, func(t *testing.T) {
 			good(t)

@@ -13,6 +13,8 @@ type Settings struct {
 	HTTP     HTTP     `embed:"" group:"HTTP"`
 	Token    Token    `embed:"" group:"Tokens"`
 	Relation Relation `embed:"" group:"Relations"`
+	Affinity Affinity `embed:"" group:"Affinity"`
+	Cron     Cron     `embed:"" group:"Jobs"`
 	Log      Log      `embed:"" group:"Log"`
 }
 
@@ -54,7 +56,34 @@ type Token struct {
 
 // Relation says what accounts may do.
 type Relation struct {
+	ListCap        int `name:"list-cap" env:"KITH_LIST_CAP" default:"10000" help:"How many of the newest friends, followers and following each a row keeps at hand, 10 to 100000; the trim job moves older ones to the archive, a write does where there are twice as many. Counts stay, and pages go on into the archive. Lower it for smaller rows."`
 	FollowingLimit int `name:"following-limit" env:"KITH_FOLLOWING_LIMIT" default:"0" help:"How many accounts one account may follow, 0 for any number, at most 1000000000. A follow past it is answered 422; who follows more already keeps them. Set it against follow spam."`
+}
+
+// Affinity says how interactions are taken and what they are worth: the hidden
+// order of one's friends, and suggestions.
+type Affinity struct {
+	Weights    Weights       `name:"affinity-weights" env:"KITH_AFFINITY_WEIGHTS" default:"follow=4,visit=1,message=4,comment=3,reply=3,repost=3,favourite=1,mention=2" help:"The kinds of interaction and what one of each is worth, kind=weight comma separated: kinds of 1 to 32 of a-z, 0-9 and _, weights above 0, at most 1000, 64 kinds at most. Only these kinds are taken; leave out what shall not count, add what the product has besides. What was folded before a change keeps its score."`
+	HalfLife   time.Duration `name:"affinity-half-life" env:"KITH_AFFINITY_HALF_LIFE" default:"720h" help:"The time in which an interaction loses half of its worth, 1h to 87600h. Lower it where friends shall move up and down faster."`
+	Kept       int           `name:"affinity-kept" env:"KITH_AFFINITY_KEPT" default:"500" help:"With how many others an account has a score, those with the highest, 10 to 5000; each takes 8 to 12 bytes. The order of friends is by time beyond them."`
+	Buffer     int           `name:"interaction-buffer" env:"KITH_INTERACTION_BUFFER" default:"20000" help:"How many interactions may wait in memory for the database, 100 to 10000000, some 60 bytes each. More are dropped and counted in kith_interactions_dropped_total; raise it when that grows."`
+	Flush      time.Duration `name:"interaction-flush" env:"KITH_INTERACTION_FLUSH" default:"5s" help:"How often interactions go from memory to the database, 100ms to 10m; a process that is killed loses as many. Raise it for fewer and larger writes."`
+	SeenWithin time.Duration `name:"suggest-seen" env:"KITH_SUGGEST_SEEN" default:"720h" help:"How lately an account must have been seen to be given new suggestions, 1h to 87600h. Lower it to spare the suggest job work."`
+	Refresh    time.Duration `name:"suggest-refresh" env:"KITH_SUGGEST_REFRESH" default:"24h" help:"How old the suggestions of an account become before they are made again, 1m to 87600h."`
+}
+
+// Cron says when the maintenance jobs run and how fast they may be. `kith cron`
+// and `kith dev` run them.
+type Cron struct {
+	Trim          string        `name:"cron-trim" env:"KITH_CRON_TRIM" default:"*/5 * * * *" help:"When the job trim runs, which moves what is over KITH_LIST_CAP to the archive: a cron expression of five fields (minute, hour, day, month, weekday), or six with the second first, in UTC; off for never. Set it the same in every process."`
+	Affinity      string        `name:"cron-affinity" env:"KITH_CRON_AFFINITY" default:"*/5 * * * *" help:"When the job affinity runs, which folds the interactions taken since into the hidden order of friends; as KITH_CRON_TRIM."`
+	Suggest       string        `name:"cron-suggest" env:"KITH_CRON_SUGGEST" default:"20 * * * *" help:"When the job suggest runs, which makes the suggestions of accounts seen lately; as KITH_CRON_TRIM."`
+	Audit         string        `name:"cron-audit" env:"KITH_CRON_AUDIT" default:"0 2 * * 0" help:"When the job audit runs, which walks all rows and reports what does not hold; as KITH_CRON_TRIM. The default is Sunday at 2."`
+	Expire        string        `name:"cron-expire" env:"KITH_CRON_EXPIRE" default:"30 3 * * *" help:"When the job expire runs, which walks all rows and drops mutes and requests whose time has passed, and old job runs; as KITH_CRON_TRIM."`
+	Rate          int           `name:"cron-rate" env:"KITH_CRON_RATE" default:"5000" help:"How many rows a second a job looks at most, 0 for any number, at most 10000000. Lower it where jobs are felt by live traffic; 10 million rows take 33 minutes with the default."`
+	RequestExpiry time.Duration `name:"request-expiry" env:"KITH_REQUEST_EXPIRY" default:"0s" help:"How long a request to follow waits for an answer before the job expire drops it, 1h to 87600h; 0 for ever."`
+	RunKeep       time.Duration `name:"job-run-keep" env:"KITH_JOB_RUN_KEEP" default:"720h" help:"How long the rows that tell of job runs are kept, 1h to 87600h; the newest run of each job always is."`
+	Listen        string        `name:"cron-listen" env:"KITH_CRON_LISTEN" placeholder:"HOST:PORT" help:"The address on which kith cron shows its /metrics; empty for none. In kith dev they are among those of the server."`
 }
 
 // Log says what is written to standard error.

@@ -27,4 +27,30 @@
 //	cursor         the place in a page order: the time and id of the last entry seen
 //	half edge      an edge that stands in the row of one of its two accounts only
 //	reject         a line that an import could not use, with the reason
+//	interaction    one thing an account (the actor) did with another (the target), of a kind
+//	kind           what an interaction was: follow, visit, message, ...; the settings say its weight
+//	batch          interactions of one bucket that lie in the log as one row
+//	fold           add the interactions of batches to the affinity rows of their actors, once
+//	affinity       the others an account has most to do with, each with a score; hidden
+//	score          what an account's interactions with another add up to, faded with a half-life
+//	seen           when an account was last there
+//	suggestion     whom an account may want to follow
+//	dismiss        keep somebody from being suggested
+//	job            one kind of maintenance work (cron)
+//	run            one go of a job, from its begin to its end
+//	step           a small part of a run, after which the job may be stopped
+//	tick           a moment on the schedule of a job, in UTC
+//	lease          the right to run a job, held by one process at a time (repo/lease)
+//	term           how long a lease stands without being renewed
+//	holder         the process that has a lease: host, process and a token
+//	outline        how many entries each section of a list has, read from its first bytes
+//	place          the cursor of a job: where it goes on after a stop
+//	audit          the look whether what must hold of the rows does hold (app/audit)
+//	fault          one thing that does not hold
+//	slice          the edges of one hash value, summed up from both sides by an audit
+//	suspect        a pair of accounts whose rows seemed to differ while an audit walked
+//	mend           make what disagrees agree, by the rule which side is the truth
+//	salvage        read what can be read of bad list bytes
+//	rewrite        put a row and its archive right by themselves, in one swap
+//	rebuild        rewrite with what other rows say about an account
 package repo

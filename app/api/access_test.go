@@ -104,7 +104,7 @@ func TestAccess_DocTable(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	line := regexp.MustCompile(`(?m)^//\t(GET|POST) +(\S+) +(public|signed in|push|(?:[a-z]+ or )?[a-z]+:[a-z]+)(?: |$)`)
+	line := regexp.MustCompile(`(?m)^//\t(GET|POST|DELETE) +(\S+) +(public|signed in|push|(?:[a-z]+ or )?[a-z]+:[a-z]+)(?: |$)`)
 	listed := map[string]string{}
 	for _, m := range line.FindAllStringSubmatch(string(doc), -1) {
 		path := m[2]

@@ -91,6 +91,13 @@ type Config struct {
 	Accounts  Accounts
 	Tokens    Tokens
 
+	// Interactions takes what accounts do with each other; nil: nobody does.
+	Interactions Interactions
+	// Affinity puts one's own friends in order; nil: by time.
+	Affinity Affinity
+	// Suggestions tells whom one may want to follow; nil: nobody.
+	Suggestions Suggestions
+
 	// BaseURL is the public address, without a slash at its end, that links
 	// begin with. Empty: what each request calls us, by its Host and whether it
 	// came over TLS. Set it behind a proxy that ends TLS.
@@ -195,6 +202,9 @@ func (cfg Config) checked() (Config, error) {
 	}
 	if cfg.Now == nil {
 		cfg.Now = time.Now
+	}
+	if cfg.Interactions != nil {
+		cfg.Relations = recording{cfg.Relations, cfg.Interactions}
 	}
 	return cfg, nil
 }

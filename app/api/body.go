@@ -22,6 +22,16 @@ func (c *call) body() (values, error) {
 	if err != nil {
 		return nil, err
 	}
+	raw, err := c.raw()
+	if err != nil || len(raw) == 0 {
+		return query, err
+	}
+	sent, err := readBody(c.Request().Header.Get("Content-Type"), raw)
+	return append(query, sent...), err
+}
+
+// raw returns the bytes of the body.
+func (c *call) raw() ([]byte, error) {
 	r := c.Request()
 	if end, ok := r.Context().Deadline(); ok {
 		// Where the connection cannot do that the server's own limit holds.
@@ -31,11 +41,7 @@ func (c *call) body() (values, error) {
 	if err != nil {
 		return nil, unread(err)
 	}
-	if len(raw) == 0 {
-		return query, nil
-	}
-	sent, err := readBody(r.Header.Get("Content-Type"), raw)
-	return append(query, sent...), err
+	return raw, nil
 }
 
 // query returns the parameters of the query.

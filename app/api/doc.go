@@ -19,7 +19,7 @@
 //	GET  accounts/:id                       public
 //	GET  accounts/:id/followers             public           pages
 //	GET  accounts/:id/following             public           pages
-//	GET  accounts/:id/friends               public           pages, an extension
+//	GET  accounts/:id/friends               public           pages, an extension: order=affinity|recent
 //	POST accounts/:id/follow                write:follows    reblogs, notify, languages[]
 //	POST accounts/:id/unfollow              write:follows
 //	POST accounts/:id/remove_from_followers write:follows
@@ -33,6 +33,9 @@
 //	GET  follow_requests                    read:follows     pages
 //	POST follow_requests/:id/authorize      write:follows
 //	POST follow_requests/:id/reject         write:follows
+//	POST interactions                       write:interactions  an extension, at most 1,000
+//	GET  /api/v2/suggestions                read:accounts    at most 80
+//	DELETE suggestions/:id                  write:accounts
 //	GET  instance                           public
 //	GET  /api/v2/instance                   public
 //	GET  custom_emojis                      public           empty
@@ -57,7 +60,13 @@
 // # Promises
 //
 //   - Who acts is the account of the token, never a parameter. The account must
-//     exist; else the token is as bad as a forged one.
+//     exist; else the token is as bad as a forged one. Interactions alone name
+//     their actors, and only a token that names the scope may send them.
+//   - How near accounts are to each other is never told. Only the owner of a
+//     list of friends sees it in the order of affinity; order=affinity on the
+//     list of somebody else is by time. In that order a page has no link back,
+//     and its max_id is a cursor of its own (see app/affinity), which tells the
+//     order by itself, as one of the order by time does.
 //   - A caller sees the sentence of an error; the cause goes to the log, once,
 //     with the request id that the caller has too. No token, body or query is
 //     logged.

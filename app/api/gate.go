@@ -32,11 +32,12 @@ func (s *Server) gate(ctx context.Context, c *call) (handled bool, err error) {
 	if tokenErr != nil {
 		return false, tokenErr
 	}
-	if r.ContentLength > s.cfg.MaxBody {
+	most := s.maxBody(c)
+	if r.ContentLength > most {
 		return false, errTooLong
 	}
 	if r.ContentLength != 0 {
-		r.Body = http.MaxBytesReader(c.Response().Writer, r.Body, s.cfg.MaxBody)
+		r.Body = http.MaxBytesReader(c.Response().Writer, r.Body, most)
 	}
 	return false, nil
 }

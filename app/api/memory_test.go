@@ -68,6 +68,31 @@ func (m *memory) Rows(ctx context.Context, ids []uint64) (map[uint64]rows.Row, e
 	return out, nil
 }
 
+func (m *memory) Rels(ctx context.Context, id uint64, ids []uint64) ([]list.Rel, list.View, error) {
+	r, err := m.Row(ctx, id)
+	if err != nil {
+		return nil, list.View{}, err
+	}
+	v, err := r.View()
+	rels := make([]list.Rel, len(ids))
+	v.Rels(ids, rels)
+	return rels, v, err
+}
+
+func (m *memory) Followers(ctx context.Context, id uint64, ids []uint64) ([]list.Rel, error) {
+	rels, _, err := m.Rels(ctx, id, ids)
+	return rels, err
+}
+
+func (m *memory) Page(ctx context.Context, id uint64, o list.Order, r list.Range) ([]list.Entry, error) {
+	_, v, err := m.Rels(ctx, id, nil)
+	if err != nil {
+		return nil, err
+	}
+	page, _, err := v.Page(o, r, nil)
+	return page, err
+}
+
 func (m *memory) Counts(_ context.Context, ids []uint64) (map[uint64]rows.Counts, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -96,7 +121,7 @@ func (m *memory) Do(_ context.Context, ids []uint64, apply func(map[uint64]*rows
 		return err
 	}
 	for id, d := range drafts {
-		r, err := d.Pack(0)
+		r, err := d.Pack(0, 0)
 		if err != nil {
 			return err
 		}

@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 	"net/http"
+	"slices"
 
 	"github.com/labstack/echo/v4"
 )
@@ -28,11 +29,12 @@ var public = access{}
 func signedIn(scopes ...string) access { return access{signedIn: true, scopes: scopes} }
 
 func (s *Server) table() []route {
-	return append(append(s.accountRoutes(), s.listRoutes()...), s.otherRoutes()...)
+	return slices.Concat(s.accountRoutes(), s.listRoutes(), s.nearRoutes(), s.otherRoutes())
 }
 
 func get(path string, a access, h handler) route  { return route{http.MethodGet, path, a, h} }
 func post(path string, a access, h handler) route { return route{http.MethodPost, path, a, h} }
+func del(path string, a access, h handler) route  { return route{http.MethodDelete, path, a, h} }
 
 func (s *Server) accountRoutes() []route {
 	const base, one = "/api/v1/accounts", "/api/v1/accounts/:id"
@@ -44,10 +46,10 @@ func (s *Server) accountRoutes() []route {
 		get(base+"/familiar_followers", signedIn("read:follows"), s.familiarFollowers),
 		get(base+"/lookup", public, s.lookup),
 		get(base, public, s.accounts),
-		get(one, public, s.account),
+		get(one, public, s.visited),
 		get(one+"/followers", public, s.shown(rel.Followers)),
 		get(one+"/following", public, s.shown(rel.Following)),
-		get(one+"/friends", public, s.shown(rel.Friends)),
+		get(one+"/friends", public, s.friends),
 		post(one+"/follow", follows, s.follow),
 		post(one+"/unfollow", follows, s.change(rel.Unfollow)),
 		post(one+"/remove_from_followers", follows, s.change(rel.RemoveFollower)),

@@ -82,6 +82,9 @@ func (s *sessions) verify(ctx context.Context, text string) (session, error) {
 	if app.KindOf(err) == app.NotFound {
 		return session{}, errToken
 	}
+	if err == nil && s.cfg.Interactions != nil {
+		s.cfg.Interactions.Seen(claims.Account)
+	}
 	return session{claims: claims}, err
 }
 

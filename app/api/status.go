@@ -143,6 +143,9 @@ func (s *Server) logCause(c *call, status int, err error) {
 // ok answers with JSON.
 func (c *call) ok(body []byte) error { return c.send(http.StatusOK, body) }
 
+// accepted says that something was taken and will be done.
+func (c *call) accepted() error { return c.send(http.StatusAccepted, []byte(`{}`)) }
+
 // notReady answers a readiness probe.
 func (c *call) notReady(body []byte) error { return c.send(http.StatusServiceUnavailable, body) }
 

@@ -87,7 +87,7 @@ func newLiveWorld(t testing.TB, options ...option) *world {
 	if err != nil {
 		t.Fatal(err)
 	}
-	store := rows.New(pool, pool, local)
+	store := rows.New(pool, pool, local, 0)
 	people := accounts.New(pool, local)
 	edits := committer.New(rows.NewEdits(store, time.Now), committer.Config{})
 	t.Cleanup(func() {

@@ -99,7 +99,7 @@ func importInto(t *testing.T, server *mysqld.Server, path string) time.Duration 
 	if _, err := s.Up(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	rows := relation.New(small, large, cache.NewNone())
+	rows := relation.New(small, large, cache.NewNone(), 0)
 	c := committer.New(relation.NewEdits(rows, time.Now), committer.Config{})
 	defer c.Close(context.Background())
 	cfg := graph.ImportConfig{

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"kith/repo/list"
 	"kith/repo/relation"
 )
 
@@ -33,7 +34,10 @@ type Accounts interface {
 type Rows interface {
 	Marks(ctx context.Context, ids []uint64) (map[uint64]relation.Mark, error)
 	Fresh(ctx context.Context, ids []uint64) (map[uint64]relation.Row, error)
+	OpenFor(ctx context.Context, row relation.Row, edges []list.Edge) (*relation.Draft, []list.Edge, error)
+	Pack(d *relation.Draft, now uint32) (relation.Row, error)
 	Swap(ctx context.Context, rows []relation.Row) (won bool, err error)
+	MergeLocked(ctx context.Context, id uint64, edges []list.Edge, now uint32, merge func(d *relation.Draft, left []list.Edge)) (relation.Row, error)
 	Tell(ctx context.Context, rows []relation.Row)
 }
 

@@ -16,6 +16,7 @@ import (
 type Walker interface {
 	Walk(ctx context.Context, after uint64, limit int) ([]relation.Mark, error)
 	Fresh(ctx context.Context, ids []uint64) (map[uint64]relation.Row, error)
+	Whole(ctx context.Context, id uint64) (relation.Row, []list.View, error)
 }
 
 // ExportConfig says from where to where to export.
@@ -90,15 +91,40 @@ func (x *exporter) rows(ctx context.Context, ids []uint64) error {
 		return err
 	}
 	for _, id := range ids {
-		v, err := rows[id].View()
+		views, err := x.views(ctx, rows[id])
 		if err != nil {
 			x.bad = append(x.bad, err)
 			continue
 		}
-		for _, s := range []list.Section{list.Friends, list.Following} {
-			if err := x.section(id, v, s); err != nil {
+		for _, v := range views {
+			if err := x.view(id, v); err != nil {
 				return err
 			}
+		}
+	}
+	return nil
+}
+
+// views returns the list of a row and, where follows of it stand there, those
+// of its archive.
+func (x *exporter) views(ctx context.Context, r relation.Row) ([]list.View, error) {
+	v, err := r.View()
+	if err != nil || r.ArchivedFollowing(v) <= 0 {
+		return []list.View{v}, err
+	}
+	r, archive, err := x.cfg.Rows.Whole(ctx, r.AccountID)
+	if err != nil {
+		return nil, err
+	}
+	v, err = r.View()
+	return append([]list.View{v}, archive...), err
+}
+
+// view writes the follows of one list.
+func (x *exporter) view(id uint64, v list.View) error {
+	for _, s := range []list.Section{list.Friends, list.Following} {
+		if err := x.section(id, v, s); err != nil {
+			return err
 		}
 	}
 	return nil

@@ -8,7 +8,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"kith/repo/list"
+	rules "kith/app/relation"
 	"kith/repo/relation"
 	"kith/repo/spill"
 )
@@ -147,7 +147,7 @@ func (im *importer) settleChunk(ctx context.Context, c chunk) error {
 // deviating returns the edges that the row does not hold as the file has them.
 func deviating(d *relation.Draft, own owner) (pairs []pair) {
 	for _, e := range own.edges {
-		if at, is := state(d, e); is != whole || at != e.Time {
+		if at, is := rules.StandingOf(d, e); !d.Knows(e.ID) || is != rules.Whole || at != e.Time {
 			pairs = append(pairs, pairOf(own.id, e))
 		}
 	}
@@ -223,7 +223,8 @@ func (im *importer) mendAll(ctx context.Context, pairs []pair) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(mendsAtOnce)
 	for _, p := range pairs {
-		if agree(drafts[p.follower], drafts[p.followee]) {
+		follower, followee := drafts[p.follower], drafts[p.followee]
+		if relation.Settle(follower, followee) && rules.Agree(follower, followee) {
 			continue
 		}
 		group.Go(func() error { return im.mend(ctx, p) })
@@ -236,7 +237,10 @@ func (im *importer) mend(ctx context.Context, p pair) error {
 	var mended bool
 	err := im.retry(ctx, func(ctx context.Context) error {
 		return im.cfg.Committer.Do(ctx, []uint64{p.follower, p.followee}, func(rows map[uint64]*relation.Draft) error {
-			mended = mendPair(rows[p.follower], rows[p.followee])
+			if !relation.Settle(rows[p.follower], rows[p.followee]) {
+				return relation.ErrRecall
+			}
+			mended = rules.MendEdge(rows[p.follower], rows[p.followee])
 			return nil
 		})
 	})
@@ -249,46 +253,4 @@ func (im *importer) mend(ctx context.Context, p pair) error {
 		im.mu.Unlock()
 	}
 	return nil
-}
-
-// sidesOf returns what each row says about the follower's edge to the followee.
-func sidesOf(follower, followee *relation.Draft) (outAt, inAt uint32, out, in standing) {
-	outAt, out = state(follower, list.Edge{ID: followee.AccountID(), Out: true})
-	inAt, in = state(followee, list.Edge{ID: follower.AccountID()})
-	return outAt, inAt, out, in
-}
-
-// agree reports whether both rows say the same.
-func agree(follower, followee *relation.Draft) bool {
-	outAt, inAt, out, in := sidesOf(follower, followee)
-	if out == blocked || in == blocked {
-		return !hasEdge(follower, followee)
-	}
-	return out == in && outAt == inAt
-}
-
-// hasEdge reports whether either row has the edge.
-func hasEdge(follower, followee *relation.Draft) bool {
-	return follower.Rel(followee.AccountID())&list.IsFollowing != 0 || followee.Rel(follower.AccountID())&list.IsFollower != 0
-}
-
-// mendPair makes the followee's row say what the follower's says, and removes the
-// edge from both where one blocks the other. It reports whether they disagreed;
-// then both rows are swapped.
-func mendPair(follower, followee *relation.Draft) bool {
-	if agree(follower, followee) {
-		return false
-	}
-	outAt, _, out, in := sidesOf(follower, followee)
-	followee.DropFollower(follower.AccountID())
-	if out == whole && in != blocked {
-		followee.AddFollower(follower.AccountID(), outAt)
-		followee.Drop(list.Requests, follower.AccountID())
-		follower.Drop(list.Requested, followee.AccountID())
-	} else {
-		follower.DropFollowing(followee.AccountID())
-	}
-	follower.Touch()
-	followee.Touch()
-	return true
 }

@@ -3,14 +3,12 @@ package graph
 import (
 	"context"
 	"fmt"
-	"math"
 
+	rules "kith/app/relation"
+	"kith/repo/list"
 	"kith/repo/relation"
 	"kith/repo/spill"
 )
-
-// unknownVer is noted for a row that the committer wrote: it counts as moved.
-const unknownVer = math.MaxUint64
 
 // write writes all rows and notes how it left them.
 func (im *importer) write(ctx context.Context) error {
@@ -120,13 +118,13 @@ func (im *importer) try(ctx context.Context, part chunk, marks map[uint64]relati
 	now := uint32(im.cfg.Now().Unix())
 	for _, own := range part {
 		row := rows[own.id]
-		d, err := relation.Open(row)
+		d, left, err := im.cfg.Rows.OpenFor(ctx, row, own.edges)
 		if err != nil {
 			return o, false, err
 		}
-		o.merge(d, own)
+		o.merge(d, own, left)
 		if d.Changed() {
-			if row, err = d.Pack(now); err != nil {
+			if row, err = im.cfg.Rows.Pack(d, now); err != nil {
 				return o, false, err
 			}
 			o.rows = append(o.rows, row)
@@ -163,12 +161,14 @@ func (im *importer) load(ctx context.Context, part chunk, marks map[uint64]relat
 	return rows, nil
 }
 
-// merge adds the edges of own to its row and counts what was there.
-func (o *outcome) merge(d *relation.Draft, own owner) {
+// merge adds the edges of own to its row and counts what was there. Only those
+// left are not in the archive.
+func (o *outcome) merge(d *relation.Draft, own owner, left []list.Edge) {
+	o.held += outward(own.edges) - outward(left)
 	if d.Size() > emptySize {
-		o.inspect(d, own)
+		o.inspect(d, own.id, left)
 	}
-	n := d.Merge(own.edges)
+	n := d.Merge(left)
 	o.added += int64(n.Following)
 	o.edges += int64(len(own.edges))
 }
@@ -178,22 +178,22 @@ var emptySize = len(relation.Absent(1).List)
 
 // inspect notes which edges the row holds with another time than the file's, or
 // will not take.
-func (o *outcome) inspect(d *relation.Draft, own owner) {
-	for _, e := range own.edges {
-		at, is := state(d, e)
+func (o *outcome) inspect(d *relation.Draft, owner uint64, edges []list.Edge) {
+	for _, e := range edges {
+		at, is := rules.StandingOf(d, e)
 		out := int64(1)
 		if !e.Out {
 			out = 0
 		}
 		switch is {
-		case whole:
+		case rules.Whole:
 			o.held += out
 			if at != e.Time {
-				o.suspects = append(o.suspects, suspect(pairOf(own.id, e), e.Out, false, at))
+				o.suspects = append(o.suspects, suspect(pairOf(owner, e), e.Out, false, at))
 			}
-		case blocked:
+		case rules.Blocked:
 			o.block += out
-			o.suspects = append(o.suspects, suspect(pairOf(own.id, e), e.Out, true, 0))
+			o.suspects = append(o.suspects, suspect(pairOf(owner, e), e.Out, true, 0))
 		}
 	}
 }
@@ -221,26 +221,35 @@ func (im *importer) keep(ctx context.Context, o outcome) error {
 	return nil
 }
 
-// hand leaves a row that was lost too often to the committer, which locks it.
+// outward counts the edges at their follower.
+func outward(edges []list.Edge) (n int64) {
+	for _, e := range edges {
+		if e.Out {
+			n++
+		}
+	}
+	return n
+}
+
+// hand merges into a row that was lost too often while it holds its lock.
 func (im *importer) hand(ctx context.Context, own owner) error {
 	var o outcome
-	changed := int64(0)
-	err := im.retry(ctx, func(ctx context.Context) error {
-		return im.cfg.Committer.Do(ctx, []uint64{own.id}, func(rows map[uint64]*relation.Draft) error {
+	var changed int64
+	var row relation.Row
+	err := im.retry(ctx, func(ctx context.Context) (err error) {
+		now := uint32(im.cfg.Now().Unix())
+		row, err = im.cfg.Rows.MergeLocked(ctx, own.id, own.edges, now, func(d *relation.Draft, left []list.Edge) {
 			o, changed = outcome{}, 0
-			d := rows[own.id]
-			before := d.Counts()
-			o.merge(d, own)
-			if d.Counts() != before {
+			if o.merge(d, own, left); d.Changed() {
 				changed = 1
 			}
-			return nil
 		})
+		return err
 	})
 	if err != nil {
 		return fmt.Errorf("merge %d edges into the row of account %d: %w", len(own.edges), own.id, err)
 	}
-	o.vers = []spill.Record{{Hi: ownerKey(own.id), Lo: unknownVer}}
+	o.vers = []spill.Record{{Hi: ownerKey(own.id), Lo: row.Ver}}
 	im.mu.Lock()
 	im.sum.RowsWritten += changed
 	im.mu.Unlock()

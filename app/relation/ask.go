@@ -26,12 +26,10 @@ func (s *Service) Relationships(ctx context.Context, viewer uint64, ids []uint64
 	if err != nil {
 		return nil, err
 	}
-	v, err := s.view(ctx, viewer)
+	rels, v, err := s.cfg.Rows.Rels(ctx, viewer, ids)
 	if err != nil {
-		return nil, err
+		return nil, app.From(err)
 	}
-	rels := make([]list.Rel, len(ids))
-	v.Rels(ids, rels)
 	known, err := s.known(ctx, ids, rels)
 	if err != nil {
 		return nil, err
@@ -150,12 +148,10 @@ func (s *Service) FamiliarFollowers(ctx context.Context, viewer uint64, ids []ui
 
 func (s *Service) familiar(ctx context.Context, id uint64, mine []uint64) (Familiar, error) {
 	f := Familiar{ID: id}
-	theirs, err := s.view(ctx, id)
+	rels, err := s.cfg.Rows.Followers(ctx, id, mine)
 	if err != nil {
-		return f, err
+		return f, app.From(err)
 	}
-	rels := make([]list.Rel, len(mine))
-	theirs.Rels(mine, rels)
 	for i, m := range mine {
 		if rels[i]&list.IsFollower != 0 && len(f.Accounts) < familiarShown {
 			f.Accounts = append(f.Accounts, m)

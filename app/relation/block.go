@@ -22,7 +22,7 @@ func (s *Service) Block(ctx context.Context, actor, target uint64) (Relationship
 	if actor == target {
 		return Relationship{}, errOwn
 	}
-	return s.change(ctx, actor, target, func(p pair) error {
+	return s.settled(ctx, actor, target, func(p pair) error {
 		for _, side := range []pair{p, p.turned()} {
 			disconnect(side)
 			withdraw(side)
@@ -40,7 +40,7 @@ func (s *Service) Unblock(ctx context.Context, actor, target uint64) (Relationsh
 	if actor == target {
 		return Relationship{}, errOwn
 	}
-	return s.change(ctx, actor, target, func(p pair) error {
+	return s.settled(ctx, actor, target, func(p pair) error {
 		p.both(p.me.Drop(list.Blocking, target), p.them.Drop(list.BlockedBy, actor))
 		return nil
 	})

@@ -28,31 +28,46 @@ func (s *Service) Follow(ctx context.Context, actor, target uint64, o FollowOpti
 	}
 	locked := have[target].Locked
 	return s.edit(ctx, actor, target, func(p pair) error {
-		if err := s.mayFollow(p); err != nil {
+		if err := mayFollow(p); err != nil {
 			return err
 		}
 		option, err := o.onto(p.me.Option(target))
 		if err != nil {
 			return err
 		}
-		if !locked || follows(p) {
-			connect(p)
-		} else {
-			request(p)
+		if err := s.enter(p, locked); err != nil {
+			return err
 		}
 		_, err = p.me.SetOption(target, option)
 		return err
 	})
 }
 
-// mayFollow refuses a follow between people who block, and one past the limit.
-func (s *Service) mayFollow(p pair) error {
-	rel := p.me.Rel(p.them.AccountID())
-	if rel&(list.IsBlocking|list.IsBlockedBy) != 0 {
-		return errBlocked
+// enter makes the follow or the request, where there is none yet, and refuses
+// one past the limit. A follower who stands in their archive is left there.
+func (s *Service) enter(p pair, locked bool) error {
+	following := p.me.Rel(p.them.AccountID())&list.IsFollowing != 0
+	if following && !p.them.Knows(p.me.AccountID()) {
+		return nil
 	}
-	if rel&(list.IsFollowing|list.IsRequested) == 0 && s.full(p.me) {
+	if !relation.Settle(p.me, p.them) {
+		return relation.ErrRecall
+	}
+	if !follows(p) && p.me.Rel(p.them.AccountID())&list.IsRequested == 0 && s.full(p.me) {
 		return s.errLimit()
+	}
+	if !locked || follows(p) {
+		connect(p)
+	} else {
+		request(p)
+	}
+	return nil
+}
+
+// mayFollow refuses a follow between people who block.
+func mayFollow(p pair) error {
+	if p.me.Rel(p.them.AccountID())&(list.IsBlocking|list.IsBlockedBy) != 0 {
+		return errBlocked
 	}
 	return nil
 }
@@ -115,7 +130,7 @@ func (s *Service) Unfollow(ctx context.Context, actor, target uint64) (Relations
 	if actor == target {
 		return Relationship{}, errOwn
 	}
-	return s.change(ctx, actor, target, func(p pair) error {
+	return s.settled(ctx, actor, target, func(p pair) error {
 		disconnect(p)
 		withdraw(p)
 		return forgetFollow(p)
@@ -135,7 +150,7 @@ func (s *Service) RemoveFollower(ctx context.Context, actor, target uint64) (Rel
 	if actor == target {
 		return Relationship{}, errOwn
 	}
-	return s.change(ctx, actor, target, func(p pair) error {
+	return s.settled(ctx, actor, target, func(p pair) error {
 		disconnect(p.turned())
 		return forgetFollow(p.turned())
 	})
@@ -143,7 +158,7 @@ func (s *Service) RemoveFollower(ctx context.Context, actor, target uint64) (Rel
 
 // Authorize lets the requester follow actor; a refusal where nobody asked.
 func (s *Service) Authorize(ctx context.Context, actor, requester uint64) (Relationship, error) {
-	return s.change(ctx, actor, requester, func(p pair) error {
+	return s.settled(ctx, actor, requester, func(p pair) error {
 		if err := asked(p); err != nil {
 			return err
 		}
@@ -154,7 +169,7 @@ func (s *Service) Authorize(ctx context.Context, actor, requester uint64) (Relat
 
 // Reject turns the requester's wish down; a refusal where nobody asked.
 func (s *Service) Reject(ctx context.Context, actor, requester uint64) (Relationship, error) {
-	return s.change(ctx, actor, requester, func(p pair) error {
+	return s.settled(ctx, actor, requester, func(p pair) error {
 		if err := asked(p); err != nil {
 			return err
 		}

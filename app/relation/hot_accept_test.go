@@ -56,7 +56,7 @@ func migrate(t *testing.T, dsn string) {
 
 func storeOn(t *testing.T, dsn string, c cache.Cache) *rows.Store {
 	t.Helper()
-	return rows.New(poolOn(t, dsn, true), poolOn(t, dsn, false), c)
+	return rows.New(poolOn(t, dsn, true), poolOn(t, dsn, false), c, 0)
 }
 
 const (
@@ -134,7 +134,7 @@ func fill(t *testing.T, store *rows.Store, star uint64) {
 	for i := range hotList {
 		d.AddFollower(uint64(100+i), uint32(1+i/20))
 	}
-	r, err := d.Pack(1)
+	r, err := d.Pack(1, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -176,11 +176,11 @@ func followOnce(both map[uint64]rows.Row, follower, star uint64) ([]rows.Row, er
 	}
 	me.AddFollowing(star, 1000)
 	them.AddFollower(follower, 1000)
-	a, err := me.Pack(1)
+	a, err := me.Pack(1, 0)
 	if err != nil {
 		return nil, err
 	}
-	b, err := them.Pack(1)
+	b, err := them.Pack(1, 0)
 	return []rows.Row{a, b}, err
 }
 

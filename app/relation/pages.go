@@ -146,11 +146,7 @@ func (p Page) without(v list.View) Page {
 
 func (s *Service) page(ctx context.Context, owner uint64, o list.Order, r Range) (Page, error) {
 	r.Limit = min(max(r.Limit, 0), MaxPage)
-	v, err := s.view(ctx, owner)
-	if err != nil {
-		return Page{}, err
-	}
-	entries, _, err := v.Page(o, r, make([]list.Entry, 0, r.Limit))
+	entries, err := s.cfg.Rows.Page(ctx, owner, o, r)
 	if err != nil {
 		return Page{}, app.From(err)
 	}

@@ -14,7 +14,9 @@ import (
 // Rows answers questions about relation rows.
 type Rows interface {
 	Row(ctx context.Context, id uint64) (relation.Row, error)
-	Rows(ctx context.Context, ids []uint64) (map[uint64]relation.Row, error)
+	Rels(ctx context.Context, id uint64, ids []uint64) ([]list.Rel, list.View, error)
+	Followers(ctx context.Context, id uint64, ids []uint64) ([]list.Rel, error)
+	Page(ctx context.Context, id uint64, o list.Order, r list.Range) ([]list.Entry, error)
 	Counts(ctx context.Context, ids []uint64) (map[uint64]relation.Counts, error)
 }
 
@@ -89,24 +91,48 @@ func (s *Service) edit(ctx context.Context, actor, target uint64, edit func(p pa
 	return r, nil
 }
 
+// settled runs edit as change does, once both rows say all there is about the
+// two: what stands in an archive is recalled first.
+func (s *Service) settled(ctx context.Context, actor, target uint64, edit func(p pair) error) (Relationship, error) {
+	return s.change(ctx, actor, target, func(p pair) error {
+		if !relation.Settle(p.me, p.them) {
+			return relation.ErrRecall
+		}
+		return edit(p)
+	})
+}
+
 // own runs edit on the actor's row alone.
 func (s *Service) own(ctx context.Context, actor, target uint64, edit func(me *relation.Draft, now uint32) error) (Relationship, error) {
 	if _, err := s.exist(ctx, actor, target); err != nil {
 		return Relationship{}, err
 	}
 	var r Relationship
+	var complete bool
 	err := s.cfg.Committer.Do(ctx, []uint64{actor}, func(rows map[uint64]*relation.Draft) error {
 		me, now := rows[actor], s.now()
 		if err := edit(me, now); err != nil {
 			return err
 		}
+		complete = me.Knows(target)
 		r = describe(target, me.Rel(target), me.Option(target), now)
 		return nil
 	})
 	if err != nil {
 		return Relationship{}, app.From(err)
 	}
+	if !complete { // whether they follow each other may stand in the archive
+		return s.one(ctx, actor, target)
+	}
 	return r, nil
+}
+
+func (s *Service) one(ctx context.Context, viewer, id uint64) (Relationship, error) {
+	rels, err := s.Relationships(ctx, viewer, []uint64{id})
+	if err != nil {
+		return Relationship{}, err
+	}
+	return rels[0], nil
 }
 
 // exist returns both accounts or a refusal.

@@ -30,6 +30,7 @@ type world struct {
 	rows     *rows.Store
 	accounts *account.Store
 	clock    *atomic.Int64
+	edits    *rows.Edits
 }
 
 const start = 1_700_000_000
@@ -37,10 +38,11 @@ const start = 1_700_000_000
 func newWorld(t *testing.T, c cache.Cache, limit int) *world {
 	t.Helper()
 	small, large := pool(t, true), pool(t, false)
-	w := &world{t: t, rows: rows.New(small, large, c), accounts: account.New(small, c), clock: new(atomic.Int64)}
+	w := &world{t: t, rows: rows.New(small, large, c, 0), accounts: account.New(small, c), clock: new(atomic.Int64)}
 	w.clock.Store(start)
 	now := func() time.Time { return time.Unix(w.clock.Load(), 0) }
-	edits := committer.New[*rows.Draft, rows.Row](rows.NewEdits(w.rows, now), committer.Config{})
+	w.edits = rows.NewEdits(w.rows, now)
+	edits := committer.New[*rows.Draft, rows.Row](w.edits, committer.Config{})
 	t.Cleanup(func() { edits.Close(context.Background()) })
 	w.Service = relation.New(relation.Config{Rows: w.rows, Committer: edits, Accounts: w.accounts, Now: now, FollowingLimit: limit})
 	return w

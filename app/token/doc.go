@@ -20,7 +20,9 @@
 //
 // A scope that kith does not know grants nothing and does no harm, since a
 // sign-in may put words of its own there. A parent covers its children: read
-// covers read:follows. follow covers follows, blocks and mutes of both.
+// covers read:follows. follow covers follows, blocks and mutes of both. Only
+// write:interactions is covered by nothing but itself: it is for the product's
+// own servers, so a sign-in must not grant it to people.
 //
 // # Failure
 //

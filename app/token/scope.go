@@ -43,10 +43,17 @@ func known(scope string) bool {
 	return (parent == "read" || parent == "write") && slices.Contains(children, child)
 }
 
+// ServerScope is that of the product's own servers, which may say what anybody
+// did. No other scope covers it: a token must name it.
+const ServerScope = "write:interactions"
+
 // Covers reports whether the scope granted allows what wants the scope wanted.
 func Covers(granted, wanted string) bool {
 	if granted == wanted {
 		return true
+	}
+	if wanted == ServerScope {
+		return false
 	}
 	parent, child, narrowed := strings.Cut(wanted, ":")
 	if !narrowed {

@@ -100,6 +100,8 @@ func allowed(from source, pkg string) bool {
 		return here == "cmd" || here == "sql" || from.dir == "repo/dbtest" || from.test
 	case there == "config":
 		return here == "cmd" || here == "config"
+	case here == "sql" && from.test:
+		return true // its scripts are tested with everything that uses the database
 	case strings.HasSuffix(path.Base(pkg), "test"):
 		return from.test || strings.HasSuffix(from.dir, "test")
 	}

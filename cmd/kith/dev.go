@@ -27,7 +27,7 @@ type devCmd struct {
 
 // Help is the text above the settings.
 func (devCmd) Help() string {
-	return "Starts a private MariaDB or MySQL in a folder, migrates it, makes a small demo graph if it is empty, and serves. " +
+	return "Starts a private MariaDB or MySQL in a folder, migrates it, makes a small demo graph if it is empty, serves, and runs the maintenance jobs. " +
 		"With --mysql it uses, and migrates, the database you name. Ctrl-C stops all of it; the data stay."
 }
 
@@ -63,7 +63,7 @@ func (d *devCmd) Run(ctx context.Context) error {
 
 func (d *devCmd) validate() error {
 	s := d.Settings
-	return cmp.Or(s.MySQL.Check(), s.Cache.Check(), s.HTTP.Check(), s.Token.Check(), s.Relation.Check(), s.Log.Check())
+	return cmp.Or(s.MySQL.Check(), s.Cache.Check(), s.HTTP.Check(), s.Token.Check(), s.Relation.Check(), s.Affinity.Check(), s.Cron.Check(), s.Log.Check())
 }
 
 // ownSecret takes the token secret of the folder where none is set, and makes
@@ -177,11 +177,14 @@ func (d *devCmd) serve(ctx context.Context, l net.Listener) error {
 	if err != nil {
 		return err
 	}
-	st, err := openStack(ctx, parts{mysql: s.MySQL, cache: s.Cache, relation: s.Relation}, log)
+	st, err := openStack(ctx, parts{mysql: s.MySQL, cache: s.Cache, relation: s.Relation, affinity: s.Affinity}, log)
 	if err != nil {
 		return err
 	}
 	page, err := st.welcome(ctx, d, l, tokens)
+	if err == nil {
+		err = st.startJobs(ctx, s.Cron, s.Relation.ListCap, log)
+	}
 	if err != nil {
 		return errors.Join(err, st.close(ctx))
 	}

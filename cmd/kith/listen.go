@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"strings"
 	"syscall"
 	"time"
 
@@ -14,15 +15,19 @@ import (
 )
 
 // listen opens the address of the server.
-func listen(address string) (net.Listener, error) {
+func listen(address string) (net.Listener, error) { return listenOn("KITH_LISTEN", address) }
+
+// listenOn opens the address that a setting gives.
+func listenOn(setting, address string) (net.Listener, error) {
+	flag := "--" + strings.ReplaceAll(strings.ToLower(strings.TrimPrefix(setting, "KITH_")), "_", "-")
 	l, err := net.Listen("tcp", address)
 	switch {
 	case errors.Is(err, syscall.EADDRINUSE):
-		return nil, fmt.Errorf("KITH_LISTEN (--listen): %s is in use by another program: end that or choose another address", address)
+		return nil, fmt.Errorf("%s (%s): %s is in use by another program: end that or choose another address", setting, flag, address)
 	case errors.Is(err, syscall.EACCES):
-		return nil, fmt.Errorf("KITH_LISTEN (--listen): this user may not serve on %s: choose a port from 1024 on", address)
+		return nil, fmt.Errorf("%s (%s): this user may not serve on %s: choose a port from 1024 on", setting, flag, address)
 	case err != nil:
-		return nil, fmt.Errorf("KITH_LISTEN (--listen): %w", err)
+		return nil, fmt.Errorf("%s (%s): %w", setting, flag, err)
 	}
 	return l, nil
 }
@@ -60,4 +65,11 @@ func (s server) answer(ctx context.Context, l net.Listener) error {
 	}
 	<-ended
 	return err
+}
+
+// metricsServer serves a page of metrics at /metrics.
+func metricsServer(page http.Handler) *http.Server {
+	mux := http.NewServeMux()
+	mux.Handle("GET /metrics", page)
+	return api.NewHTTPServer("", mux)
 }

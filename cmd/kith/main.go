@@ -1,5 +1,5 @@
 // Command kith is the relationship service: the server, its database's
-// migrations, import and export, and `kith dev`, which is all of it in one
+// migrations, the maintenance jobs, import and export, and `kith dev`, which is all of it in one
 // process.
 //
 // One file holds one command. stack.go puts the parts together: pools, cache,
@@ -33,6 +33,8 @@ type commands struct {
 
 	Serve   serveCmd   `cmd:"" help:"Answer clients over HTTP."`
 	Migrate migrateCmd `cmd:"" help:"Bring the database to the tables this program needs."`
+	Cron    cronCmd    `cmd:"" help:"Run the maintenance jobs: all on their schedules, or one now."`
+	Audit   auditCmd   `cmd:"" help:"Look whether all rows are as they must be, and mend those that are not."`
 	Import  importCmd  `cmd:"" help:"Read follows from a file into the database."`
 	Export  exportCmd  `cmd:"" help:"Write all follows of the database to a file."`
 	Account accountCmd `cmd:"" help:"Make and show accounts."`

@@ -12,7 +12,7 @@ import (
 	"kith/app/graph"
 )
 
-// progress shows how far an import or export is: a bar with rate and time left
+// progress shows how far an import, an export or a job is: a bar with rate and time left
 // on a terminal, a line every few seconds elsewhere.
 type progress struct {
 	to    io.Writer
@@ -58,6 +58,8 @@ func newBar(to io.Writer, at graph.Progress) *progressbar.ProgressBar {
 // of its sides.
 var units = map[string]string{
 	"read": "bytes", "write": "sides", "check": "rows", "settle": "edges", "export": "edges",
+	"rebuild": "rows", "closer": "rows", "verify": "pairs", "others": "accounts", // an audit
+	"trim": "rows", "affinity": "events", "suggest": "accounts", "audit": "rows", "expire": "rows", // the jobs
 }
 
 // report shows how far a phase is. A phase that cannot tell shows nothing.
@@ -75,8 +77,12 @@ func (p *progress) report(at graph.Progress) {
 		}
 		return // there is no rate yet
 	}
+	moved := at.Total != p.last.Total
 	p.last = at
 	switch {
+	case p.shown != nil && moved && at.Total > 0: // a job guesses better as it goes on
+		p.shown.ChangeMax64(at.Total)
+		p.set()
 	case p.shown != nil:
 		p.set()
 	case p.bar == nil && now.Sub(p.told) >= linePause:

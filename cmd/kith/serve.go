@@ -34,7 +34,7 @@ func (c *serveCmd) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	st, err := openStack(ctx, parts{mysql: s.MySQL, cache: s.Cache, relation: s.Relation}, log)
+	st, err := openStack(ctx, parts{mysql: s.MySQL, cache: s.Cache, relation: s.Relation, affinity: s.Affinity}, log)
 	if err != nil {
 		return err
 	}
@@ -53,6 +53,7 @@ func (s *stack) serve(ctx context.Context, l net.Listener, c config.HTTP, tokens
 	var ready readiness
 	handler, err := api.New(api.Config{
 		Relations: s.relations, Accounts: s.accounts, Tokens: tokens,
+		Interactions: s.interactions, Affinity: s.order, Suggestions: s.suggestions,
 		BaseURL: c.BaseURL, Title: c.Title, Version: versionName(),
 		Log: log, Registry: s.registry, Ready: ready.of(s),
 		RateLimit: c.RateLimit, TrustedProxies: c.TrustedProxies, RequestTimeout: c.RequestTimeout, MaxBody: int64(c.MaxBody),

@@ -29,6 +29,8 @@ type stack struct {
 	committer *committer.Committer[*relation.Draft, relation.Row]
 	accounts  *appaccount.Service
 	relations *apprelation.Service
+	near
+	stopJobs func() error // nil where this process runs no jobs beside others
 }
 
 // parts are the settings of a stack.
@@ -36,6 +38,7 @@ type parts struct {
 	mysql    config.MySQL
 	cache    config.Cache
 	relation config.Relation
+	affinity config.Affinity
 	// tool says that the process comes and goes: without memcached it keeps
 	// no rows at all, because nobody would tell it of changes.
 	tool bool
@@ -55,12 +58,13 @@ func openStack(ctx context.Context, p parts, log *slog.Logger) (*stack, error) {
 	}
 	s.registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
 		collectors.NewDBStatsCollector(s.pools.small.DB, "small"), collectors.NewDBStatsCollector(s.pools.large.DB, "large"))
-	s.rows = relation.New(s.pools.small, s.pools.large, s.cache)
+	s.rows = relation.New(s.pools.small, s.pools.large, s.cache, p.relation.ListCap)
 	s.people = account.New(s.pools.small, s.cache)
 	s.committer = committer.New(relation.NewEdits(s.rows, time.Now),
 		committer.Config{Log: log, Metrics: committer.NewMetrics(s.registry)})
 	s.accounts = appaccount.New(s.people, time.Now)
 	s.relations = s.relationsAt(time.Now, p.relation.FollowingLimit)
+	s.near = s.openNear(p.affinity, log)
 	return s, nil
 }
 
@@ -96,8 +100,12 @@ func openCache(p parts, reg prometheus.Registerer, log *slog.Logger) (cache.Cach
 // absentExpiry is how long a cache believes that there is no such row.
 const absentExpiry = 30 * time.Second
 
-// close commits what waits, then lets go of the cache and the database. ctx
+// close commits and writes what waits, then lets go of the cache and the database. ctx
 // bounds the wait for commits.
 func (s *stack) close(ctx context.Context) error {
-	return errors.Join(s.committer.Close(ctx), s.cache.Close(), s.pools.close())
+	var jobs error
+	if s.stopJobs != nil {
+		jobs = s.stopJobs()
+	}
+	return errors.Join(jobs, s.committer.Close(ctx), s.interactions.Close(ctx), s.cache.Close(), s.pools.close())
 }

@@ -88,7 +88,7 @@ func (b *commit[D, R]) optimistic(ctx context.Context) (rows []R, done bool, err
 			return nil, false, err
 		}
 		rows, err = b.apply(drafts)
-		if err != nil {
+		if err != nil || lacking(drafts) {
 			return nil, false, err
 		}
 		if fresh || b.proven(drafts) {
@@ -153,6 +153,16 @@ func (b *commit[D, R]) weigh(drafts map[uint64]D) error {
 		return fmt.Errorf("commit of %d bytes: %w", bytes, repo.ErrTooLarge)
 	}
 	return nil
+}
+
+// lacking reports whether the batch has to go by the locked way.
+func lacking[D Draft](drafts map[uint64]D) bool {
+	for _, d := range drafts {
+		if d.Lacks() {
+			return true
+		}
+	}
+	return false
 }
 
 // proven reports whether the swap to come will prove that every row an answer

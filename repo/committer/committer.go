@@ -29,6 +29,9 @@ type Draft interface {
 	AccountID() uint64
 	Changed() bool
 	Size() int
+	// Lacks reports that an edit could not run, since it needs what Load does not
+	// bring; Locked brings it and runs the edit again.
+	Lacks() bool
 }
 
 // Config bounds a committer. Zero values take the defaults.

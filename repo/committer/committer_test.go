@@ -208,6 +208,26 @@ func TestCommitter_Swap(t *testing.T) {
 	})
 }
 
+// An edit that needs more than Load brings is run on locked rows, and so are
+// those that share its commit.
+func TestCommitter_Lacks(t *testing.T) {
+	f := newFake()
+	c := start(t, f, committer.Config{})
+	needy := func(rows map[uint64]*draft) error {
+		if d := rows[1]; !d.whole {
+			d.lacks = true
+			return errors.New("run me again")
+		}
+		return add(5, 1)(rows)
+	}
+	if err := c.Do(t.Context(), []uint64{1}, needy); err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(f.log(1), []int{5}) || f.locked != 1 {
+		t.Errorf("row %v after %d locked tries; want [5] after one", f.log(1), f.locked)
+	}
+}
+
 func TestCommitter_Bounds(t *testing.T) {
 	t.Run("queue is full", func(t *testing.T) {
 		f := newFake()

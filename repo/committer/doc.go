@@ -35,6 +35,9 @@
 //
 // # Failure
 //
+// An edit that needs more than its rows (entries in the archive) says so by its
+// drafts; the batch then goes by the locked way, where nothing it reads can move.
+//
 // A lost swap means another process was first. The rows are then read under
 // their locks, so that the second try waits its turn instead of losing again;
 // the swap on ver is still what decides. After Tries tries the edits answer

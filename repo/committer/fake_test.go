@@ -19,11 +19,14 @@ type row struct {
 type draft struct {
 	row
 	changed bool
+	lacks   bool // an edit asked for more
+	whole   bool // and there is no more: it was read under its lock
 }
 
 func (d *draft) AccountID() uint64 { return d.id }
 func (d *draft) Changed() bool     { return d.changed }
 func (d *draft) Size() int         { return 100 + 8*len(d.log) }
+func (d *draft) Lacks() bool       { return d.lacks }
 func (d *draft) add(n int) {
 	d.log = append(d.log, n)
 	d.changed = true
@@ -81,13 +84,16 @@ func (f *fake) Locked(ctx context.Context, ids []uint64, edit func(map[uint64]*d
 	if err != nil {
 		return false, err
 	}
+	f.mu.Lock()
+	f.locked++
+	for _, d := range drafts {
+		d.whole = true
+	}
+	f.mu.Unlock()
 	rows, err := edit(drafts)
 	if err != nil {
 		return false, err
 	}
-	f.mu.Lock()
-	f.locked++
-	f.mu.Unlock()
 	return f.Swap(ctx, rows)
 }
 

@@ -10,12 +10,15 @@ import (
 	"kith/repo/list"
 )
 
-// The cached forms. A row is its counts and updated_at (16 bytes) and then the
-// list; a head is the counts alone (12 bytes). The digit in a key is the
+// The cached forms. A row is its counts, updated_at and archived_at (20 bytes) and
+// then the list; a head is the counts alone (12 bytes). The digit in a key is the
 // version of the form.
 
 func rowKey(id uint64) string  { return "r1:" + strconv.FormatUint(id, 36) }
 func headKey(id uint64) string { return "h1:" + strconv.FormatUint(id, 36) }
+
+// rowHead is what stands before the list of a cached row.
+const rowHead = 20
 
 // head is a row without its list.
 type head struct {
@@ -30,8 +33,9 @@ func packRow(r Row) (uint64, []byte) {
 	if r.Ver == 0 {
 		return 0, nil
 	}
-	b := appendCounts(make([]byte, 0, 16+len(r.List)), r.Counts)
+	b := appendCounts(make([]byte, 0, rowHead+len(r.List)), r.Counts)
 	b = binary.BigEndian.AppendUint32(b, r.UpdatedAt)
+	b = binary.BigEndian.AppendUint32(b, r.ArchivedAt)
 	return r.Ver, append(b, r.List...)
 }
 
@@ -39,10 +43,11 @@ func unpackRow(id uint64, e cache.Entry) (Row, error) {
 	if e.Ver == 0 {
 		return absent(id), nil
 	}
-	if len(e.Value) < 16 {
+	if len(e.Value) < rowHead {
 		return Row{}, errCached
 	}
-	r := Row{AccountID: id, Ver: e.Ver, Counts: readCounts(e.Value), UpdatedAt: binary.BigEndian.Uint32(e.Value[12:]), List: e.Value[16:]}
+	r := Row{AccountID: id, Ver: e.Ver, Counts: readCounts(e.Value), UpdatedAt: binary.BigEndian.Uint32(e.Value[12:]),
+		ArchivedAt: binary.BigEndian.Uint32(e.Value[16:]), List: e.Value[rowHead:]}
 	_, err := r.View()
 	return r, err
 }
@@ -100,4 +105,14 @@ func (s *Store) forget(ctx context.Context, rows []Row) {
 }
 
 func keptFollowers(v list.View) int { return v.Len(list.Friends) + v.Len(list.Followers) }
+
+// BlockEntries is how many entries make a block, the unit of the column blocks.
+const BlockEntries = 64
+
+// blocks is the length of the longest section in blocks, for the index by which
+// the trim job finds long rows.
+func blocks(v list.View) int {
+	return max(v.Len(list.Friends), v.Len(list.Followers), v.Len(list.Following)) / BlockEntries
+}
+
 func keptFollowing(v list.View) int { return v.Len(list.Friends) + v.Len(list.Following) }

@@ -10,9 +10,16 @@ import (
 // step, and each reports whether it changed anything. A draft belongs to one
 // goroutine.
 type Draft struct {
-	row     Row
-	list    *list.List
-	changed bool
+	row      Row // as it was read; edits leave it alone, since a recall opens it anew
+	counts   Counts
+	list     *list.List
+	changed  bool
+	archived bool            // some entries stand in the archive
+	wants    []want          // what to look for there
+	known    map[uint64]bool // who has been looked for there, or cannot be there
+	segments []*segment      // what was opened of it
+	recount  bool            // the counts are to be made anew
+	counted  bool            // and have been
 }
 
 // Open decodes a row for editing.
@@ -25,14 +32,15 @@ func Open(r Row) (*Draft, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open list of account %d, ver %d: %w", r.AccountID, r.Ver, err)
 	}
-	return &Draft{row: r, list: l}, nil
+	archived := r.ArchivedFollowers(v) > 0 || r.ArchivedFollowing(v) > 0
+	return &Draft{row: r, counts: r.Counts, list: l, archived: archived}, nil
 }
 
 // AccountID returns whose row this is.
 func (d *Draft) AccountID() uint64 { return d.row.AccountID }
 
 // Counts returns the true counts as edited so far.
-func (d *Draft) Counts() Counts { return d.row.Counts }
+func (d *Draft) Counts() Counts { return d.counts }
 
 // Changed reports whether an edit changed the draft.
 func (d *Draft) Changed() bool { return d.changed }
@@ -55,9 +63,9 @@ func (d *Draft) AddFollowing(id uint64, at uint32) bool {
 	if !d.list.AddFollowing(id, at) {
 		return false
 	}
-	d.row.Following++
+	d.counts.Following++
 	if wasFollower {
-		d.row.Friends++
+		d.counts.Friends++
 	}
 	return d.touch(true)
 }
@@ -67,9 +75,9 @@ func (d *Draft) DropFollowing(id uint64) bool {
 	if !d.list.DropFollowing(id) {
 		return false
 	}
-	d.row.Following--
+	d.counts.Following--
 	if d.list.Rel(id)&list.IsFollower != 0 {
-		d.row.Friends--
+		d.counts.Friends--
 	}
 	return d.touch(true)
 }
@@ -80,9 +88,9 @@ func (d *Draft) AddFollower(id uint64, at uint32) bool {
 	if !d.list.AddFollower(id, at) {
 		return false
 	}
-	d.row.Followers++
+	d.counts.Followers++
 	if wasFollowing {
-		d.row.Friends++
+		d.counts.Friends++
 	}
 	return d.touch(true)
 }
@@ -92,9 +100,9 @@ func (d *Draft) DropFollower(id uint64) bool {
 	if !d.list.DropFollower(id) {
 		return false
 	}
-	d.row.Followers--
+	d.counts.Followers--
 	if d.list.Rel(id)&list.IsFollowing != 0 {
-		d.row.Friends--
+		d.counts.Friends--
 	}
 	return d.touch(true)
 }
@@ -122,9 +130,9 @@ func (d *Draft) SetOption(id uint64, o list.Option) (bool, error) {
 // Merge adds many edges at once and tells how many were new.
 func (d *Draft) Merge(edges []list.Edge) list.MergeCount {
 	n := d.list.Merge(edges)
-	d.row.Following += uint32(n.Following)
-	d.row.Followers += uint32(n.Followers)
-	d.row.Friends += uint32(n.Friends)
+	d.counts.Following += uint32(n.Following)
+	d.counts.Followers += uint32(n.Followers)
+	d.counts.Friends += uint32(n.Friends)
 	d.touch(n.Following+n.Followers > 0)
 	return n
 }
@@ -134,14 +142,43 @@ func (d *Draft) touch(changed bool) bool {
 	return changed
 }
 
-// Pack returns the row as it would be stored next, one ver higher. It wraps
-// repo.ErrTooLarge when the list has outgrown a row.
-func (d *Draft) Pack(now uint32) (Row, error) {
+// Pack returns the row of a draft as it would be stored next, dated now (unix
+// seconds) and cut where a section has grown to twice the store's cap.
+func (s *Store) Pack(d *Draft, now uint32) (Row, error) { return d.Pack(now, s.cap) }
+
+// Pack returns the row as it would be stored next, one ver higher. A section
+// that has grown to twice the cap is cut to the cap, and what was cut goes to the
+// archive with the row. It wraps repo.ErrTooLarge when the list has outgrown a
+// row all the same.
+func (d *Draft) Pack(now uint32, limit int) (Row, error) {
+	next := Row{AccountID: d.row.AccountID, Ver: d.row.Ver + 1, Counts: d.counts, UpdatedAt: now, ArchivedAt: d.row.ArchivedAt}
+	for s := list.Friends; s <= list.Following; s++ {
+		if limit > 0 && d.list.Len(s) > 2*limit {
+			d.segments = append(d.segments, splitCut(s, d.list.Cut(s, limit), next.Ver)...)
+		}
+	}
 	b, err := d.list.Encode(make([]byte, 0, len(d.row.List)+64))
 	if err != nil {
 		return Row{}, fmt.Errorf("pack list of account %d: %w", d.row.AccountID, err)
 	}
-	next := d.row
-	next.List, next.Ver, next.UpdatedAt = b, d.row.Ver+1, now
-	return next, nil
+	next.List = b
+	next.moves, err = d.moves()
+	for _, m := range next.moves {
+		next.ArchivedAt = max(next.ArchivedAt, m.NewestAt)
+	}
+	return next, err
+}
+
+func (d *Draft) moves() (out []move, err error) {
+	for _, g := range d.segments {
+		if !g.changed {
+			continue
+		}
+		m, err := g.pack()
+		if err != nil {
+			return nil, fmt.Errorf("pack archive of account %d: %w", d.row.AccountID, err)
+		}
+		out = append(out, m)
+	}
+	return out, nil
 }

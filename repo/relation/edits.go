@@ -37,6 +37,31 @@ func (e *Edits) Load(ctx context.Context, ids []uint64, fresh bool) (map[uint64]
 	return openAll(rows)
 }
 
+// more opens drafts anew with what they turned out to want from the archive;
+// false where they want nothing.
+func more(ctx context.Context, q sqlx.QueryerContext, drafts map[uint64]*Draft) (map[uint64]*Draft, bool, error) {
+	if !lacking(drafts) {
+		return drafts, false, nil
+	}
+	next := make(map[uint64]*Draft, len(drafts))
+	for id, d := range drafts {
+		var err error
+		if next[id], err = d.recall(ctx, q); err != nil {
+			return nil, false, err
+		}
+	}
+	return next, true, nil
+}
+
+func lacking(drafts map[uint64]*Draft) bool {
+	for _, d := range drafts {
+		if d.Lacks() {
+			return true
+		}
+	}
+	return false
+}
+
 // there returns the rows that exist.
 func there(rows map[uint64]Row) (out []Row) {
 	for _, r := range rows {
@@ -49,7 +74,8 @@ func there(rows map[uint64]Row) (out []Row) {
 
 // Locked opens the rows of ids while it holds their locks, lets edit work on
 // them and swaps what edit returns. Where Swap would lose again and again to
-// other processes, this waits its turn instead.
+// other processes, this waits its turn instead. While the locks are held the
+// segments stand still too, so this is where drafts get what they lack.
 func (e *Edits) Locked(ctx context.Context, ids []uint64, edit func(map[uint64]*Draft) ([]Row, error)) (won bool, err error) {
 	var sent []Row
 	err = db.WithTx(ctx, e.store.large, func(tx *sqlx.Tx) error {
@@ -61,16 +87,21 @@ func (e *Edits) Locked(ctx context.Context, ids []uint64, edit func(map[uint64]*
 		if err != nil {
 			return err
 		}
-		if sent, err = edit(drafts); err != nil {
-			return err
+		for again := true; again; {
+			if sent, err = edit(drafts); err != nil {
+				return err
+			}
+			if drafts, again, err = more(ctx, tx, drafts); err != nil {
+				return err
+			}
 		}
-		return e.store.swap(ctx, tx, sent)
+		return e.store.swapAll(ctx, tx, sent)
 	})
 	return e.store.judge(ctx, sent, err)
 }
 
 // Pack turns a changed draft into the row to swap in.
-func (e *Edits) Pack(d *Draft) (Row, error) { return d.Pack(uint32(e.now().Unix())) }
+func (e *Edits) Pack(d *Draft) (Row, error) { return e.store.Pack(d, uint32(e.now().Unix())) }
 
 // Swap stores rows, all or none.
 func (e *Edits) Swap(ctx context.Context, rows []Row) (won bool, err error) {

@@ -21,8 +21,19 @@ type Row struct {
 	Ver       uint64 `db:"ver"`
 	List      []byte `db:"list"`
 	Counts
-	UpdatedAt uint32 `db:"updated_at"`
+	UpdatedAt  uint32 `db:"updated_at"`
+	ArchivedAt uint32 `db:"archived_at"` // no entry in the archive is newer
+
+	moves []move // segments to be stored together with a packed row
 }
+
+// ArchivedFollowers tells how many followers stand in the archive and not in
+// the list, whose view is v.
+func (r Row) ArchivedFollowers(v list.View) int { return int(r.Followers) - keptFollowers(v) }
+
+// ArchivedFollowing tells how many of those the account follows stand in the
+// archive and not in the list.
+func (r Row) ArchivedFollowing(v list.View) int { return int(r.Following) - keptFollowing(v) }
 
 // Bucket returns the route of an account, the first key column of its rows.
 func Bucket(accountID uint64) uint16 { return uint16(accountID & 1023) }

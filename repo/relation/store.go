@@ -29,19 +29,21 @@ type Store struct {
 	large *sqlx.DB // sends arguments apart: for statements with long lists
 	rows  cache.Reader[Row]
 	heads cache.Reader[head]
+	cap   int
 }
 
 // New makes a store over two pools on the same database: small interpolates
-// the arguments of its statements, large does not.
-func New(small, large *sqlx.DB, c cache.Cache) *Store {
-	s := &Store{small: small, large: large}
+// the arguments of its statements, large does not. A section that grows to
+// more than twice listCap is cut to it as it is written, 0 for never.
+func New(small, large *sqlx.DB, c cache.Cache, listCap int) *Store {
+	s := &Store{small: small, large: large, cap: listCap}
 	s.rows = cache.Reader[Row]{Cache: c, Key: rowKey, Unpack: unpackRow, Pack: packRow, Load: s.Fresh}
 	s.heads = cache.Reader[head]{Cache: c, Key: headKey, Unpack: unpackHead, Pack: packHead, Load: s.loadHeads}
 	return s
 }
 
 // columns of a row in the order of the statements below.
-const columns = `bucket, account_id, ver, list, friends, followers, following, kept_followers, kept_following, updated_at`
+const columns = `bucket, account_id, ver, list, friends, followers, following, kept_followers, kept_following, blocks, archived_at, updated_at`
 
 // Rows returns the rows of ids, through the cache. Every id is in the result;
 // an account without a row has an empty list and Ver 0.
@@ -68,7 +70,7 @@ func (s *Store) selectRows(ctx context.Context, q sqlx.QueryerContext, ids []uin
 	}
 	for part := range slices.Chunk(inOrder(ids), MaxRows) {
 		where, args := keyList(part)
-		rows, err := q.QueryxContext(ctx, `SELECT account_id, ver, list, friends, followers, following, updated_at FROM relation WHERE (bucket, account_id) IN (`+where+`) ORDER BY bucket, account_id`+lock, args...)
+		rows, err := q.QueryxContext(ctx, `SELECT account_id, ver, list, friends, followers, following, archived_at, updated_at FROM relation WHERE (bucket, account_id) IN (`+where+`) ORDER BY bucket, account_id`+lock, args...)
 		if err != nil {
 			return nil, fmt.Errorf("load %d relations: %w", len(part), db.Wrap(err))
 		}
@@ -83,7 +85,7 @@ func scanRows(rows *sqlx.Rows, out map[uint64]Row) error {
 	defer rows.Close()
 	for rows.Next() {
 		var r Row
-		if err := rows.Scan(&r.AccountID, &r.Ver, &r.List, &r.Friends, &r.Followers, &r.Following, &r.UpdatedAt); err != nil {
+		if err := rows.Scan(&r.AccountID, &r.Ver, &r.List, &r.Friends, &r.Followers, &r.Following, &r.ArchivedAt, &r.UpdatedAt); err != nil {
 			return err
 		}
 		out[r.AccountID] = r
@@ -128,7 +130,24 @@ func (s *Store) loadHeads(ctx context.Context, ids []uint64) (map[uint64]head, e
 // Swap stores rows (as Draft.Pack made them), each only where its ver is still
 // one lower, all or none. It reports whether they won.
 func (s *Store) Swap(ctx context.Context, rows []Row) (won bool, err error) {
-	return s.judge(ctx, rows, s.swap(ctx, s.pool(rows), rows))
+	if !slices.ContainsFunc(rows, func(r Row) bool { return len(r.moves) > 0 }) {
+		return s.judge(ctx, rows, s.swap(ctx, s.pool(rows), rows))
+	}
+	err = db.WithTx(ctx, s.large, func(tx *sqlx.Tx) error { return s.swapAll(ctx, tx, rows) })
+	return s.judge(ctx, rows, err)
+}
+
+// swapAll swaps rows and stores their segments, inside a transaction.
+func (s *Store) swapAll(ctx context.Context, tx *sqlx.Tx, rows []Row) error {
+	if err := s.swap(ctx, tx, rows); err != nil {
+		return err
+	}
+	for _, r := range rows {
+		if err := storeMoves(ctx, tx, r); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // pool picks the pool that sends these rows faster.
@@ -202,21 +221,21 @@ func (s *Store) swap(ctx context.Context, x sqlx.ExecerContext, rows []Row) erro
 		return nil
 	}
 	rows = slices.SortedFunc(slices.Values(rows), func(a, b Row) int { return compareKeys(a.AccountID, b.AccountID) })
-	args := make([]any, 0, 10*len(rows))
+	args := make([]any, 0, 12*len(rows))
 	for _, r := range rows {
 		v, err := r.View()
 		if err != nil {
 			return err
 		}
 		args = append(args, Bucket(r.AccountID), r.AccountID, r.Ver, r.List, r.Friends, r.Followers, r.Following,
-			keptFollowers(v), keptFollowing(v), r.UpdatedAt)
+			keptFollowers(v), keptFollowing(v), blocks(v), r.ArchivedAt, r.UpdatedAt)
 	}
 	_, err := x.ExecContext(ctx, swapSQL(len(rows)), args...)
 	return err
 }
 
 func swapSQL(n int) string {
-	return `INSERT INTO relation (` + columns + `) VALUES ` + strings.TrimSuffix(strings.Repeat(`(?,?,?,?,?,?,?,?,?,?),`, n), ",") + guard
+	return `INSERT INTO relation (` + columns + `) VALUES ` + strings.TrimSuffix(strings.Repeat(`(?,?,?,?,?,?,?,?,?,?,?,?),`, n), ",") + guard
 }
 
 // guard lets a row through only where ver is one behind; ver is assigned last,
@@ -228,6 +247,8 @@ const guard = ` ON DUPLICATE KEY UPDATE
 	following=IF(ver+1=VALUES(ver),VALUES(following),following),
 	kept_followers=IF(ver+1=VALUES(ver),VALUES(kept_followers),kept_followers),
 	kept_following=IF(ver+1=VALUES(ver),VALUES(kept_following),kept_following),
+	blocks=IF(ver+1=VALUES(ver),VALUES(blocks),blocks),
+	archived_at=IF(ver+1=VALUES(ver),VALUES(archived_at),archived_at),
 	updated_at=IF(ver+1=VALUES(ver),VALUES(updated_at),updated_at),
 	ver=IF(ver+1=VALUES(ver),VALUES(ver),ver-ver-1)`
 

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 	"github.com/jmoiron/sqlx"
 
 	"kith/repo"
@@ -27,7 +28,7 @@ func TestMain(m *testing.M) { dbtest.Main(m) }
 
 func open(t *testing.T, c cache.Cache) *relation.Store {
 	t.Helper()
-	return relation.New(pool(t, dbtest.DSN(t), true), pool(t, dbtest.DSN(t), false), c)
+	return relation.New(pool(t, dbtest.DSN(t), true), pool(t, dbtest.DSN(t), false), c, 0)
 }
 
 func pool(t *testing.T, dsn string, interpolate bool) *sqlx.DB {
@@ -48,7 +49,7 @@ func follower(t *testing.T, r relation.Row, follower uint64) relation.Row {
 		t.Fatal(err)
 	}
 	d.AddFollower(follower, 100)
-	next, err := d.Pack(1000)
+	next, err := d.Pack(1000, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -63,6 +64,9 @@ func fresh(t *testing.T, s *relation.Store, id uint64) relation.Row {
 	}
 	return rows[id]
 }
+
+// stored compares what the database holds of a row.
+var stored = cmpopts.IgnoreUnexported(relation.Row{})
 
 func TestStore_Fresh_Absent(t *testing.T) {
 	r := fresh(t, open(t, cache.NewNone()), dbtest.IDs(t, 1)[0])
@@ -88,7 +92,7 @@ func TestStore_Swap(t *testing.T) {
 		if !won(one, follower(t, fresh(t, s, ids[1]), 7)) {
 			t.Fatal("new rows: lost")
 		}
-		if diff := cmp.Diff(one, fresh(t, s, ids[0])); diff != "" {
+		if diff := cmp.Diff(one, fresh(t, s, ids[0]), stored); diff != "" {
 			t.Errorf("what was read is not what was swapped (-want +got):\n%s", diff)
 		}
 		if !won(follower(t, one, 8), follower(t, fresh(t, s, ids[2]), 7)) {
@@ -122,14 +126,14 @@ func TestStore_Swap(t *testing.T) {
 		for id := range uint64(20000) {
 			d.AddFollower(1<<40+id, uint32(id))
 		}
-		row, err := d.Pack(1)
+		row, err := d.Pack(1, 0)
 		if err != nil {
 			t.Fatal(err)
 		}
 		if !won(row) {
 			t.Fatal("lost")
 		}
-		if diff := cmp.Diff(row, fresh(t, s, ids[5])); diff != "" {
+		if diff := cmp.Diff(row, fresh(t, s, ids[5]), stored); diff != "" {
 			t.Error("a list of 20,000 does not come back as it went")
 		}
 	})
@@ -219,7 +223,7 @@ func TestStore_Swap_UnknownOutcome(t *testing.T) {
 	}
 	both := pool(t, dsn, true)
 	both.SetMaxOpenConns(1)
-	s := relation.New(both, both, cache.NewNone())
+	s := relation.New(both, both, cache.NewNone(), 0)
 	ids := dbtest.IDs(t, 2)
 	t.Run("the answer is lost", func(t *testing.T) {
 		row := follower(t, fresh(t, s, ids[0]), 7)
@@ -362,7 +366,7 @@ func TestStore_Cached(t *testing.T) {
 			// changed behind the cache's back, to see who answers
 			dbtest.DB(t).MustExec(`UPDATE relation SET ver = 50, followers = 99 WHERE bucket = ? AND account_id = ?`, relation.Bucket(id), id)
 			got, err := s.Row(t.Context(), id)
-			if diff := cmp.Diff(row, got); diff != "" || err != nil {
+			if diff := cmp.Diff(row, got, stored); diff != "" || err != nil {
 				t.Errorf("row from the cache (-want +got):\n%s%v", diff, err)
 			}
 			counts, err := s.Counts(t.Context(), []uint64{id, id + 1<<30})
@@ -414,4 +418,52 @@ func TestStore_BadBytes(t *testing.T) {
 func TestStore_Index(t *testing.T) {
 	dbtest.CheckIndex(t, dbtest.DB(t), `SELECT account_id, ver, list FROM relation WHERE (bucket, account_id) IN ((?,?),(?,?)) ORDER BY bucket, account_id`, 1, 1, 2, 2)
 	dbtest.CheckIndex(t, dbtest.DB(t), `SELECT account_id, ver FROM relation WHERE (bucket = ? AND account_id > ?) OR bucket > ? ORDER BY bucket, account_id LIMIT ?`, 1, 1, 1, 10)
+}
+
+// A commit in which one edit needs the archive runs all its edits again: none may
+// count twice.
+func TestEdits_Locked_Recall(t *testing.T) {
+	s := open(t, cache.NewNone())
+	e := relation.NewEdits(s, time.Now)
+	ids := dbtest.IDs(t, 3)
+	star, old, other := ids[0], ids[1], ids[2]
+	_, err := s.MergeLocked(t.Context(), star, []list.Edge{{ID: old, Time: 1}, {ID: 1, Time: 2}}, 1, func(d *relation.Draft, left []list.Edge) { d.Merge(left) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = s.MergeLocked(t.Context(), old, []list.Edge{{ID: star, Time: 1, Out: true}}, 1, func(d *relation.Draft, left []list.Edge) { d.Merge(left) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	if done, err := e.Trim(t.Context(), star, 1); err != nil || done.Entries != 1 {
+		t.Fatal(done, err)
+	}
+	won, err := e.Locked(t.Context(), ids, func(rows map[uint64]*relation.Draft) ([]relation.Row, error) {
+		rows[other].AddFollowing(star, 5)
+		rows[star].AddFollower(other, 5)
+		if relation.Settle(rows[old], rows[star]) {
+			rows[old].DropFollowing(star)
+			rows[star].DropFollower(old)
+		}
+		var out []relation.Row
+		for _, d := range rows {
+			r, err := e.Pack(d)
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, r)
+		}
+		return out, nil
+	})
+	if !won || err != nil {
+		t.Fatal(won, err)
+	}
+	for id, want := range map[uint64]relation.Counts{star: {Followers: 2}, old: {}, other: {Following: 1}} {
+		if got := fresh(t, s, id).Counts; got != want {
+			t.Errorf("counts of %d: %+v, want %+v", id, got, want)
+		}
+	}
+	if h, err := s.Headers(t.Context(), star); err != nil || len(h) != 0 {
+		t.Errorf("%d segments, %v; want that the emptied one is gone", len(h), err)
+	}
 }

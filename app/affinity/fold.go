@@ -1,0 +1,174 @@
+package affinity
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"time"
+
+	"kith/repo"
+	"kith/repo/affinity"
+	"kith/repo/interaction"
+)
+
+// Log is the interaction log.
+type Log interface {
+	Next(ctx context.Context, bucket uint16) (uint16, error)
+	Load(ctx context.Context, bucket uint16, below uint64, limit int) ([]interaction.Batch, error)
+	Count(ctx context.Context, first, last uint16) (int64, error)
+	Drop(ctx context.Context, b interaction.Batch) error
+}
+
+var _ Log = (*interaction.Store)(nil)
+
+// Rows keeps affinity rows.
+type Rows interface {
+	Row(ctx context.Context, id uint64) (affinity.Row, error)
+	Fresh(ctx context.Context, ids []uint64) (map[uint64]affinity.Row, error)
+	Fold(ctx context.Context, bucket uint16, rows []affinity.Row, batches []interaction.Batch, now uint32) (bool, error)
+	Keep(ctx context.Context, r affinity.Row)
+	Kept(ctx context.Context, id, ver uint64) (affinity.Row, error)
+}
+
+var _ Rows = (*affinity.Store)(nil)
+
+// Bounds of one step.
+const (
+	maxBatches = 256
+	maxEvents  = 2000 // in one transaction, unless a single batch has more
+	maxTries   = 10
+)
+
+// Folder folds the log into the affinity rows. Any number may run, each event
+// is folded once.
+type Folder struct {
+	cfg  Config
+	log  Log
+	rows Rows
+	now  func() time.Time
+	out  *slog.Logger
+}
+
+// NewFolder makes a Folder; out is told of batches that cannot be read.
+func NewFolder(cfg Config, log Log, rows Rows, now func() time.Time, out *slog.Logger) *Folder {
+	return &Folder{cfg: cfg, log: log, rows: rows, now: now, out: out}
+}
+
+// Folded tells what a step did.
+type Folded struct {
+	Events, Batches, Rows int
+	// More says that the bucket has older batches than those that came while
+	// the step was made.
+	More bool
+}
+
+// Waiting tells how many events the log holds of buckets from the first to the
+// last.
+func (f *Folder) Waiting(ctx context.Context, first, last uint16) (n int64, err error) {
+	const step = 64 // buckets in one statement
+	for at := int(first); at <= int(last) && err == nil; at += step {
+		var some int64
+		some, err = f.log.Count(ctx, uint16(at), uint16(min(at+step-1, int(last))))
+		n += some
+	}
+	return n, err
+}
+
+// Next returns the first bucket at or after the given one that has something to
+// fold; false where none has.
+func (f *Folder) Next(ctx context.Context, bucket uint16) (uint16, bool, error) {
+	next, err := f.log.Next(ctx, bucket)
+	if errors.Is(err, repo.ErrNotFound) {
+		return 0, false, nil
+	}
+	return next, err == nil, err
+}
+
+// Before returns the end of what is to be folded by a run that begins now:
+// batches of later moments are left to the next run.
+func (f *Folder) Before() uint64 { return interaction.FirstID(f.now().UnixMilli() + 1) }
+
+// Step folds the oldest batches of a bucket whose ids are below the given one,
+// as many as one short transaction takes.
+func (f *Folder) Step(ctx context.Context, bucket uint16, below uint64) (Folded, error) {
+	for range maxTries {
+		done, won, err := f.try(ctx, bucket, below)
+		if err != nil || won {
+			return done, err
+		}
+	}
+	return Folded{}, fmt.Errorf("fold interactions of bucket %d: lost %d swaps: %w", bucket, maxTries, repo.ErrConflict)
+}
+
+func (f *Folder) try(ctx context.Context, bucket uint16, below uint64) (Folded, bool, error) {
+	batches, err := f.log.Load(ctx, bucket, below, maxBatches)
+	if err != nil {
+		return Folded{}, false, err
+	}
+	taken, events, err := f.decode(ctx, batches)
+	if err != nil {
+		return Folded{}, false, err
+	}
+	done := Folded{Events: len(events), Batches: len(taken), More: len(taken) < len(batches) || len(batches) == maxBatches}
+	byActor := group(events)
+	done.Rows = len(byActor)
+	if len(taken) == 0 {
+		return done, true, nil
+	}
+	rows, err := f.fold(ctx, byActor)
+	if err != nil {
+		return Folded{}, false, err
+	}
+	won, err := f.rows.Fold(ctx, bucket, rows, taken, uint32(f.now().Unix()))
+	return done, won, err
+}
+
+// decode reads batches up to the bound of a step. One that cannot be read is
+// dropped, or it would hold up its bucket for ever.
+func (f *Folder) decode(ctx context.Context, batches []interaction.Batch) (taken []interaction.Batch, events []interaction.Event, err error) {
+	for i, b := range batches {
+		if i > 0 && len(events)+int(b.N) > maxEvents {
+			break
+		}
+		some, err := b.Decode()
+		if err != nil {
+			f.out.Error("batch of interactions cannot be read", "bucket", b.Bucket, "batch", b.ID, "events", b.N, "err", err)
+			if err := f.log.Drop(ctx, b); err != nil {
+				return nil, nil, err
+			}
+			continue
+		}
+		taken = append(taken, b)
+		events = append(events, some...)
+	}
+	return taken, events, nil
+}
+
+// group puts the events of each actor together.
+func group(events []interaction.Event) map[uint64][]interaction.Event {
+	out := map[uint64][]interaction.Event{}
+	for _, e := range events {
+		out[e.Actor] = append(out[e.Actor], e)
+	}
+	return out
+}
+
+// fold returns the rows as they are with the events added.
+func (f *Folder) fold(ctx context.Context, byActor map[uint64][]interaction.Event) ([]affinity.Row, error) {
+	ids := make([]uint64, 0, len(byActor))
+	for id := range byActor {
+		ids = append(ids, id)
+	}
+	slices.Sort(ids)
+	old, err := f.rows.Fresh(ctx, ids)
+	if err != nil {
+		return nil, err
+	}
+	rows := make([]affinity.Row, len(ids))
+	for i, id := range ids {
+		rows[i] = f.cfg.add(old[id], byActor[id])
+	}
+	return rows, nil
+}

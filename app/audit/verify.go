@@ -1,0 +1,220 @@
+package audit
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	rules "kith/app/relation"
+	"kith/repo/list"
+	"kith/repo/relation"
+)
+
+// verifyAll judges suspects, one after the other.
+func (a *auditor) verifyAll(ctx context.Context, suspects []pair) error {
+	for i, p := range suspects {
+		if a.bad[p.a] || a.bad[p.b] || a.reported[p] {
+			continue // what is wrong with them was reported
+		}
+		if err := a.step(ctx, "verify", int64(i), int64(len(suspects))); err != nil {
+			return err
+		}
+		a.sum.Suspects++
+		if err := a.verify(ctx, p); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// verify judges a suspect by both rows, and reports or mends it.
+func (a *auditor) verify(ctx context.Context, p pair) error {
+	if fine, err := a.plain(ctx, p); fine || err != nil {
+		return err
+	}
+	var faults []Fault
+	for range judgements {
+		var err error
+		if faults, err = a.judge(ctx, p); err != nil || len(faults) == 0 {
+			return err
+		}
+	}
+	var err error
+	if a.cfg.Repair {
+		err = a.mend(ctx, p)
+	}
+	a.tell(p)
+	a.reportAll(faults, err)
+	return ctx.Err()
+}
+
+// plain reports whether one unlocked look at two rows shows that nothing is
+// wrong.
+func (a *auditor) plain(ctx context.Context, p pair) (bool, error) {
+	rows, err := a.cfg.Rows.Fresh(ctx, []uint64{p.a, p.b})
+	if err != nil {
+		return false, err
+	}
+	x, err := openSide(rows[p.a])
+	if err != nil {
+		return false, badBytes(err)
+	}
+	y, err := openSide(rows[p.b])
+	return err == nil && fine(x, y), badBytes(err)
+}
+
+// judgements is how often a fault must be found: a row that does not exist yet
+// cannot be locked, and may come to be while the other is read.
+const judgements = 2
+
+// side is an opened row, and whether its counts say that there is no archive. A
+// draft takes counts for true; here they may be what is wrong.
+type side struct {
+	*relation.Draft
+	alone bool
+}
+
+func openSide(r relation.Row) (side, error) {
+	d, err := relation.Open(r)
+	if err != nil {
+		return side{}, err
+	}
+	v, err := r.View()
+	return side{d, relation.Kept(v) == r.Counts}, err
+}
+
+// knows reports whether the list alone says what id is to its owner.
+func (s side) knows(id uint64) bool {
+	return s.alone || s.Rel(id)&(list.IsFollowing|list.IsFollower) != 0
+}
+
+// fine reports whether two lists alone show that nothing is wrong.
+func fine(x, y side) bool {
+	return x.knows(y.AccountID()) && y.knows(x.AccountID()) && len(compare(x.Draft, y.Draft)) == 0
+}
+
+// badBytes lets an error pass that the next audit will find to be a fault.
+func badBytes(err error) error {
+	if errors.Is(err, list.ErrFormat) {
+		return nil
+	}
+	return err
+}
+
+// tell notes that the faults of a pair are reported, if they stay.
+func (a *auditor) tell(p pair) {
+	if !a.cfg.Repair {
+		a.reported[p] = true
+	}
+}
+
+// judge compares two rows, and what is archived of them, under their locks.
+func (a *auditor) judge(ctx context.Context, p pair) (faults []Fault, err error) {
+	for range judgeTries {
+		var won bool
+		won, err = a.cfg.Edits.Locked(ctx, []uint64{p.a, p.b}, func(rows map[uint64]*relation.Draft) ([]relation.Row, error) {
+			faults = nil
+			if search(rows[p.a], rows[p.b]) {
+				faults = compare(rows[p.a], rows[p.b])
+			}
+			return nil, nil
+		})
+		if errors.Is(err, list.ErrFormat) {
+			return nil, nil
+		}
+		if err != nil || won {
+			return faults, err
+		}
+	}
+	return nil, fmt.Errorf("lock accounts %d and %d: no luck %d times", p.a, p.b, judgeTries)
+}
+
+// judgeTries is how often two rows are locked in vain.
+const judgeTries = 20
+
+// search makes sure that both rows say all there is about the two.
+func search(x, y *relation.Draft) bool {
+	first, second := x.Search(y.AccountID()), y.Search(x.AccountID())
+	return first && second
+}
+
+// mend makes both rows agree, by one edit.
+func (a *auditor) mend(ctx context.Context, p pair) error {
+	err := a.cfg.Committer.Do(ctx, []uint64{p.a, p.b}, func(rows map[uint64]*relation.Draft) error {
+		if !search(rows[p.a], rows[p.b]) {
+			return relation.ErrRecall
+		}
+		rules.Mend(rows[p.a], rows[p.b])
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("mend accounts %d and %d: %w", p.a, p.b, err)
+	}
+	return nil
+}
+
+// compare returns what two rows do not agree about.
+func compare(a, b *relation.Draft) (faults []Fault) {
+	for _, p := range [][2]*relation.Draft{{a, b}, {b, a}} {
+		faults = append(faults, compareFollow(p[0], p[1])...)
+		faults = append(faults, compareBeside(p[0], p[1])...)
+	}
+	for _, p := range [][2]*relation.Draft{{a, b}, {b, a}} {
+		x, y := p[0].AccountID(), p[1].AccountID()
+		if r := p[0].Rel(y); contradictory(r) {
+			return append(faults, between(Beside, x, y, "the row of account %d says of %d what does not go together: %s", x, y, inWords(r)))
+		}
+	}
+	return faults
+}
+
+func compareFollow(x, y *relation.Draft) []Fault {
+	from, to := x.AccountID(), y.AccountID()
+	out, in := x.Rel(to)&list.IsFollowing != 0, y.Rel(from)&list.IsFollower != 0
+	outAt, _ := x.Times(to)
+	_, inAt := y.Times(from)
+	switch {
+	case out && !in:
+		return []Fault{between(Edge, to, from, "account %d follows %d since %s, but is not among the followers of %d", from, to, since(outAt), to)}
+	case in && !out:
+		return []Fault{between(Edge, to, from, "account %d has %d among its followers since %s, but %d does not follow it", to, from, since(inAt), from)}
+	case out && outAt != inAt:
+		return []Fault{between(Time, to, from, "account %d follows %d since %s by its own row, since %s by the row of %d", from, to, since(outAt), since(inAt), to)}
+	}
+	return nil
+}
+
+// mirrors are the sections that must say the same.
+var mirrors = []struct {
+	kind         Kind
+	mine, theirs list.Section
+	verb         string
+}{{Block, list.Blocking, list.BlockedBy, "block"}, {Request, list.Requested, list.Requests, "request to follow"}}
+
+func compareBeside(x, y *relation.Draft) (faults []Fault) {
+	from, to := x.AccountID(), y.AccountID()
+	for _, m := range mirrors {
+		_, is := x.Time(m.mine, to)
+		_, told := y.Time(m.theirs, from)
+		switch {
+		case is && !told:
+			faults = append(faults, between(m.kind, to, from, "the %s of account %d to %d stands in the section %s of %d, but not in %s of %d", m.verb, from, to, m.mine, from, m.theirs, to))
+		case told && !is:
+			faults = append(faults, between(m.kind, to, from, "the %s of account %d to %d stands in the section %s of %d, but not in %s of %d", m.verb, from, to, m.theirs, to, m.mine, from))
+		}
+	}
+	return faults
+}
+
+// inWords names what one account is to another.
+func inWords(r list.Rel) (s string) {
+	for i, word := range []string{"following", "follower", "blocking", "blocked by", "muting", "request", "requested", "options"} {
+		if r>>i&1 != 0 {
+			s += ", " + word
+		}
+	}
+	if s == "" {
+		return "nothing"
+	}
+	return s[2:]
+}

@@ -1,0 +1,172 @@
+package audit_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/jmoiron/sqlx"
+
+	"kith/app/audit"
+	app "kith/app/relation"
+	"kith/repo/account"
+	"kith/repo/cache"
+	"kith/repo/committer"
+	"kith/repo/db"
+	"kith/repo/dbtest"
+	"kith/repo/relation"
+)
+
+func TestMain(m *testing.M) { dbtest.Main(m) }
+
+// world is a database of a test's own: an audit reads all of it.
+type world struct {
+	*testing.T
+	*app.Service
+	small     *sqlx.DB
+	rows      *relation.Store
+	edits     *relation.Edits
+	accounts  *account.Store
+	committer *committer.Committer[*relation.Draft, relation.Row]
+	now       time.Time
+}
+
+var begin = time.Unix(1_700_000_000, 0)
+
+func newWorld(t *testing.T, listCap int) *world {
+	t.Helper()
+	dsn := dbtest.FreshDSN(t)
+	w := &world{T: t, now: begin}
+	large := w.pool(dsn, false)
+	w.small = w.pool(dsn, true)
+	dbtest.Migrate(t, large)
+	w.use(relation.New(w.small, large, cache.NewNone(), listCap), account.New(w.small, cache.NewNone()))
+	return w
+}
+
+func (w *world) pool(dsn string, interpolate bool) *sqlx.DB {
+	w.Helper()
+	p, err := db.Open(w.Context(), db.Config{DSN: dsn, Interpolate: interpolate, MaxOpen: 32})
+	if err != nil {
+		w.Fatal(err)
+	}
+	w.Cleanup(func() { p.Close() })
+	return p
+}
+
+func (w *world) use(rows *relation.Store, accounts *account.Store) {
+	w.rows, w.accounts = rows, accounts
+	now := func() time.Time { return w.now }
+	w.edits = relation.NewEdits(rows, now)
+	w.committer = committer.New[*relation.Draft, relation.Row](w.edits, committer.Config{})
+	w.Cleanup(func() { w.committer.Close(context.Background()) })
+	w.Service = app.New(app.Config{Rows: rows, Committer: w.committer, Accounts: accounts, Now: now})
+}
+
+func (w *world) config() audit.Config {
+	return audit.Config{Rows: w.rows, Edits: w.edits, Committer: w.committer, Now: func() time.Time { return w.now }, Slices: 64}
+}
+
+// audit runs an audit and returns its faults.
+func (w *world) audit(repair bool) (audit.Summary, []audit.Fault) {
+	w.Helper()
+	cfg := w.config()
+	cfg.Repair = repair
+	return w.run(cfg)
+}
+
+func (w *world) run(cfg audit.Config) (audit.Summary, []audit.Fault) {
+	w.Helper()
+	var faults []audit.Fault
+	cfg.Report = func(f audit.Fault) { faults = append(faults, f) }
+	sum, err := audit.Run(w.Context(), cfg)
+	if err != nil {
+		w.Fatal(err)
+	}
+	if int(sum.Found) != len(faults) {
+		w.Errorf("%d faults in the summary, %d reported", sum.Found, len(faults))
+	}
+	return sum, faults
+}
+
+// clean wants that an audit finds nothing.
+func (w *world) clean() audit.Summary {
+	w.Helper()
+	sum, faults := w.audit(false)
+	for _, f := range faults {
+		w.Errorf("found %v", f)
+	}
+	return sum
+}
+
+// people makes n accounts, from 1001 on.
+func (w *world) people(n int) []uint64 {
+	w.Helper()
+	ids := make([]uint64, n)
+	for i := range ids {
+		ids[i] = 1001 + uint64(i)
+	}
+	if _, err := w.accounts.Ensure(w.Context(), ids, 1); err != nil {
+		w.Fatal(err)
+	}
+	return ids
+}
+
+func (w *world) must(_ app.Relationship, err error) {
+	w.Helper()
+	if err != nil {
+		w.Fatal(err)
+	}
+}
+
+func (w *world) follow(a, b uint64) {
+	w.Helper()
+	w.now = w.now.Add(time.Second)
+	w.must(w.Follow(w.Context(), a, b, app.FollowOptions{}))
+}
+
+// row reads one row.
+func (w *world) row(id uint64) relation.Row {
+	w.Helper()
+	rows, err := w.rows.Fresh(w.Context(), []uint64{id})
+	if err != nil {
+		w.Fatal(err)
+	}
+	return rows[id]
+}
+
+// plant edits one row alone.
+func (w *world) plant(id uint64, edit func(*relation.Draft)) {
+	w.Helper()
+	d, err := relation.Open(w.row(id))
+	if err != nil {
+		w.Fatal(err)
+	}
+	edit(d)
+	r, err := d.Pack(1, 0)
+	if err != nil {
+		w.Fatal(err)
+	}
+	if won, err := w.rows.Swap(w.Context(), []relation.Row{r}); !won || err != nil {
+		w.Fatal(won, err)
+	}
+}
+
+// exec changes the tables directly, and wants a row changed.
+func (w *world) exec(query string, args ...any) {
+	w.Helper()
+	res, err := w.small.ExecContext(w.Context(), query, args...)
+	if err != nil {
+		w.Fatal(err)
+	}
+	if n, err := res.RowsAffected(); n == 0 || err != nil {
+		w.Fatalf("%s: %d rows changed, %v", query, n, err)
+	}
+}
+
+// rewriteList changes the bytes of a list behind everybody's back.
+func (w *world) rewriteList(id uint64, edit func(b []byte) []byte) {
+	w.Helper()
+	b := edit(append([]byte(nil), w.row(id).List...))
+	w.exec(`UPDATE relation SET list = ? WHERE bucket = ? AND account_id = ?`, b, relation.Bucket(id), id)
+}

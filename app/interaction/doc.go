@@ -1,0 +1,21 @@
+// Package interaction takes what accounts do with each other and brings it into
+// the log, without ever making anybody wait.
+//
+//	Record, Visit, Seen ─► buffer (bounded) ─► flush: every few seconds, or half full ─► log
+//	                          │
+//	                          └─ full: counted and dropped
+//
+// Promises:
+//
+//   - Recording takes a short lock and no more: no database, no error. What does
+//     not fit into the buffer is dropped and counted.
+//   - A flush that fails is tried again with the next one, with the same batch
+//     ids, so that one which had arrived is not counted twice. Meanwhile its
+//     events take up room in the buffer.
+//   - Close flushes what is left. A process that is killed loses what it had
+//     recorded since its last flush: a few seconds.
+//
+// A visit counts once an hour for each pair, and an account is noted as seen
+// once an hour; both in this process and as far as its memory of bounded size
+// reaches.
+package interaction

@@ -1,0 +1,42 @@
+package interaction
+
+import (
+	"sync"
+	"time"
+)
+
+// How what happened is remembered.
+const (
+	onceIn    = time.Hour
+	maxMemory = 65_536 // in each of two generations
+)
+
+// memory tells what happens for the first time within an hour. When one
+// generation is full it becomes the old one, and the old one is forgotten, so
+// that what happens very much is counted a little more often instead of taking
+// more memory.
+type memory[K comparable] struct {
+	mu       sync.Mutex
+	now, old map[K]int64 // unix seconds
+}
+
+func newMemory[K comparable]() *memory[K] { return &memory[K]{now: map[K]int64{}} }
+
+// first reports whether k did not happen within the last hour, and remembers
+// that it did now.
+func (m *memory[K]) first(k K, at time.Time) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	last, known := m.now[k]
+	if !known {
+		last, known = m.old[k]
+	}
+	if known && at.Unix()-last < int64(onceIn/time.Second) {
+		return false
+	}
+	if len(m.now) >= maxMemory {
+		m.old, m.now = m.now, map[K]int64{}
+	}
+	m.now[k] = at.Unix()
+	return true
+}

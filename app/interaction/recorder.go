@@ -1,0 +1,320 @@
+package interaction
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"sync"
+	"time"
+
+	"kith/repo"
+	"kith/repo/interaction"
+	"kith/repo/list"
+	"kith/repo/seen"
+)
+
+// Event is one thing that an account did with another.
+type Event = interaction.Event
+
+// The kinds that the service records by itself. Others come from the product.
+const (
+	Follow = "follow"
+	Visit  = "visit"
+)
+
+// Defaults of a Config.
+const (
+	DefaultBuffer = 20_000
+	DefaultEvery  = 5 * time.Second
+)
+
+// flushTime bounds one flush to the database.
+const flushTime = 10 * time.Second
+
+// Log keeps batches of events.
+type Log interface {
+	Append(ctx context.Context, batches []interaction.Batch) error
+}
+
+var _ Log = (*interaction.Store)(nil)
+
+// Marks keeps who was seen when.
+type Marks interface {
+	Put(ctx context.Context, marks []seen.Mark) error
+}
+
+var _ Marks = (*seen.Store)(nil)
+
+// Config is what a Recorder works with; Log, Marks and Weighs must be set.
+type Config struct {
+	Log   Log
+	Marks Marks
+	// Weighs tells whether a kind is one that counts; others are refused.
+	Weighs func(kind string) bool
+	// Buffer is how many events may wait, 0 for DefaultBuffer.
+	Buffer int
+	// Every is the time between two flushes, 0 for DefaultEvery.
+	Every time.Duration
+	// Now is the clock, nil for time.Now; Random tells batches of one
+	// millisecond apart, nil for a random source.
+	Now    func() time.Time
+	Random func() uint64
+	// Logger is told of flushes that fail; nil: nobody is.
+	Logger  *slog.Logger
+	Metrics *Metrics
+}
+
+// Recorder takes events and writes them in the background. It is safe for
+// concurrent use. Close it.
+type Recorder struct {
+	cfg    Config
+	visits *memory[pair]
+	seen   *memory[uint64]
+
+	mu      sync.Mutex
+	waiting []Event
+	taken   int // events of a flush on its way, or that failed
+	marks   map[uint64]uint32
+	closed  bool
+
+	full    chan struct{} // a flush should not wait for its time
+	stop    chan struct{}
+	stopped chan struct{}
+
+	pending []interaction.Batch // of a flush that failed; the flusher's own
+}
+
+type pair struct{ viewer, target uint64 }
+
+// New makes a Recorder and starts its flusher.
+func New(cfg Config) *Recorder {
+	cfg = cfg.withDefaults()
+	r := &Recorder{
+		cfg: cfg, visits: newMemory[pair](), seen: newMemory[uint64](), marks: map[uint64]uint32{},
+		full: make(chan struct{}, 1), stop: make(chan struct{}), stopped: make(chan struct{}),
+	}
+	go r.run()
+	return r
+}
+
+func (c Config) withDefaults() Config {
+	if c.Buffer == 0 {
+		c.Buffer = DefaultBuffer
+	}
+	if c.Every == 0 {
+		c.Every = DefaultEvery
+	}
+	if c.Now == nil {
+		c.Now = time.Now
+	}
+	if c.Random == nil {
+		c.Random = rand.Uint64
+	}
+	if c.Logger == nil {
+		c.Logger = slog.New(slog.DiscardHandler)
+	}
+	if c.Metrics == nil {
+		c.Metrics = NewMetrics(nil)
+	}
+	return c
+}
+
+// Counts tells whether events of a kind are taken.
+func (r *Recorder) Counts(kind string) bool { return r.cfg.Weighs(kind) }
+
+// Record takes events. Those of an account with itself, of a kind that does not
+// count or with an id that nobody can have mean nothing and are passed over; a
+// time that lies ahead, or is 0, is taken as now.
+func (r *Recorder) Record(events ...Event) {
+	now := uint32(r.cfg.Now().Unix())
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	kept, dropped := 0, 0
+	for _, e := range events {
+		if e.Actor == e.Target || !validID(e.Actor) || !validID(e.Target) || !r.cfg.Weighs(e.Kind) {
+			continue
+		}
+		if r.closed || len(r.waiting)+r.taken >= r.cfg.Buffer {
+			dropped++
+			continue
+		}
+		if e.At == 0 || e.At > now {
+			e.At = now
+		}
+		r.waiting = append(r.waiting, e)
+		kept++
+	}
+	r.cfg.Metrics.recorded.Add(float64(kept))
+	r.cfg.Metrics.dropped.Add(float64(dropped))
+	if len(r.waiting) >= r.cfg.Buffer/2 {
+		r.hurry()
+	}
+}
+
+func validID(id uint64) bool { return id > 0 && id <= list.MaxID }
+
+// hurry wakes the flusher before its time.
+func (r *Recorder) hurry() {
+	select {
+	case r.full <- struct{}{}:
+	default:
+	}
+}
+
+// Visit notes that viewer looked at the page of target.
+func (r *Recorder) Visit(viewer, target uint64) {
+	if viewer == target || viewer == 0 || !r.visits.first(pair{viewer, target}, r.cfg.Now()) {
+		return
+	}
+	r.Record(Event{Actor: viewer, Target: target, Kind: Visit})
+}
+
+// maxMarks bounds the accounts that wait to be noted as seen.
+const maxMarks = 100_000
+
+// Seen notes that an account is there.
+func (r *Recorder) Seen(account uint64) {
+	now := r.cfg.Now()
+	if account == 0 || !r.seen.first(account, now) {
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if !r.closed && len(r.marks) < maxMarks {
+		r.marks[account] = uint32(now.Unix())
+	}
+}
+
+func (r *Recorder) run() {
+	defer close(r.stopped)
+	tick := time.NewTicker(r.cfg.Every)
+	defer tick.Stop()
+	for {
+		select {
+		case <-r.stop:
+			return
+		case <-tick.C:
+		case <-r.full:
+		}
+		r.flush(context.Background())
+	}
+}
+
+// Close takes no more and flushes what waits. What ctx leaves no time for is
+// lost, counted and in the error.
+func (r *Recorder) Close(ctx context.Context) error {
+	r.mu.Lock()
+	again := r.closed
+	r.closed = true
+	r.mu.Unlock()
+	if again {
+		return nil
+	}
+	close(r.stop)
+	select {
+	case <-r.stopped:
+		r.flush(ctx)
+	case <-ctx.Done(): // the flusher hangs, and ends by itself
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if left := r.taken + len(r.waiting); left > 0 {
+		r.cfg.Metrics.dropped.Add(float64(left))
+		return fmt.Errorf("%d interactions were not written", left)
+	}
+	return nil
+}
+
+// flush writes what waits. Only the flusher calls it, and Close after that.
+func (r *Recorder) flush(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, flushTime)
+	defer cancel()
+	events, marks := r.take()
+	now := r.cfg.Now().UnixMilli()
+	fresh := interaction.Batches(events, func() uint64 { return interaction.NewID(now, r.cfg.Random()) })
+	r.pending = append(r.pending, fresh...)
+	err := r.write(ctx)
+	r.mu.Lock()
+	r.taken = eventsIn(r.pending)
+	r.cfg.Metrics.waiting.Set(float64(r.taken + len(r.waiting)))
+	r.mu.Unlock()
+	if err = errors.Join(err, r.mark(ctx, marks)); err != nil {
+		r.cfg.Logger.Warn("interactions wait for the database", "events", eventsIn(r.pending), "err", err)
+	}
+}
+
+func (r *Recorder) take() ([]Event, map[uint64]uint32) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	events, marks := r.waiting, r.marks
+	r.waiting, r.marks = nil, map[uint64]uint32{}
+	r.taken += len(events)
+	return events, marks
+}
+
+// write appends the pending batches, a statement at a time; those that are
+// written are pending no more.
+func (r *Recorder) write(ctx context.Context) error {
+	for len(r.pending) > 0 {
+		part := r.pending[:statement(r.pending)]
+		err := r.cfg.Log.Append(ctx, part)
+		if err != nil && mayPass(err) {
+			return err
+		}
+		if err != nil { // it would stand in the way of all others for ever
+			r.cfg.Metrics.dropped.Add(float64(eventsIn(part)))
+			r.cfg.Logger.Error("interactions dropped", "events", eventsIn(part), "err", err)
+		} else {
+			r.cfg.Metrics.written.Add(float64(eventsIn(part)))
+		}
+		r.pending = r.pending[len(part):]
+	}
+	r.pending = nil
+	return nil
+}
+
+// mayPass tells whether the same write may succeed later.
+func mayPass(err error) bool {
+	return errors.Is(err, repo.ErrUnavailable) || errors.Is(err, repo.ErrConflict)
+}
+
+// statementBytes is about how long a statement gets: far below any packet limit.
+const statementBytes = 256 << 10
+
+// statement tells how many batches go into one statement.
+func statement(batches []interaction.Batch) int {
+	size := 0
+	for i, b := range batches {
+		if i == interaction.MaxRows || size > statementBytes {
+			return i
+		}
+		size += len(b.Events)
+	}
+	return len(batches)
+}
+
+func eventsIn(batches []interaction.Batch) int {
+	n := 0
+	for _, b := range batches {
+		n += int(b.N)
+	}
+	return n
+}
+
+// mark writes who was seen. What fails is not tried again: who is there is seen
+// again within the hour.
+func (r *Recorder) mark(ctx context.Context, marks map[uint64]uint32) error {
+	part := make([]seen.Mark, 0, min(len(marks), seen.MaxRows))
+	for id, at := range marks {
+		part = append(part, seen.Mark{AccountID: id, At: at})
+		if len(part) == seen.MaxRows {
+			if err := r.cfg.Marks.Put(ctx, part); err != nil {
+				return err
+			}
+			part = part[:0]
+		}
+	}
+	return r.cfg.Marks.Put(ctx, part)
+}

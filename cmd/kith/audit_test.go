@@ -1,0 +1,79 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/jmoiron/sqlx"
+
+	"kith/repo/db"
+	"kith/repo/dbtest"
+)
+
+func TestAudit(t *testing.T) {
+	dsn, dir := dbtest.FreshDSN(t), t.TempDir()
+	env := on(dsn)
+	runKith(t, dir, env, nil, "migrate", "up").wants(t)
+	if err := os.WriteFile(filepath.Join(dir, "follows.txt"), []byte("1 2 1600000000\n2 1 1600000001\n3 1\n4 1 5\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	runKith(t, dir, env, nil, "import", "follows.txt").wants(t)
+	out := runKith(t, dir, env, nil, "audit").wants(t)
+	for name, want := range map[string]string{"rows": "4", "follows": "4", "faults found": "0", "passes over all rows": "1"} {
+		if got := count(t, out, name); got != want {
+			t.Errorf("%s: %s, want %s", name, got, want)
+		}
+	}
+	shown := runKith(t, dir, env, nil, "audit", "--account", "1").wants(t)
+	for _, want := range []string{"account         1 ", "friends         1", "followers       3, kept 3", "followers, 2",
+		"  2                    follows them 2020-09-13 12:26:40, they follow 2020-09-13 12:26:41", "  3                    unknown", "faults found              0"} {
+		if !strings.Contains(shown, want) {
+			t.Errorf("account 1 is shown as\n%s\nwant %q in it", shown, want)
+		}
+	}
+	spoil(t, dsn, `UPDATE relation SET followers = 9 WHERE account_id = 1`)
+	spoil(t, dsn, `UPDATE relation SET list = LEFT(list, 9) WHERE account_id = 2`)
+	spoil(t, dsn, `DELETE FROM relation WHERE account_id = 4`)
+	for _, args := range [][]string{{"audit"}, {"audit", "--repair", "--dry-run"}} {
+		r := runKith(t, dir, env, nil, args...)
+		r.wantsRefusal(t, "3 faults found, 0 mended")
+		for _, want := range []string{"count: account 1: friends, followers, following are 1, 9, 1, kept and archived are 1, 3, 1\n",
+			"bytes: account 2: the list cannot be read", "edge: account 1 has 4 among its followers since 5 (1970-01-01 00:00:05), but 4 does not follow it\n"} {
+			if !strings.Contains(r.out, want) {
+				t.Errorf("%v says\n%s\nwant %q in it", args, r.out, want)
+			}
+		}
+	}
+	if out := runKith(t, dir, env, nil, "audit", "--repair").wants(t); count(t, out, "faults mended") != "3" {
+		t.Errorf("got\n%s\nwant 3 faults mended", out)
+	}
+	if out := runKith(t, dir, env, nil, "audit").wants(t); count(t, out, "follows") != "3" {
+		t.Errorf("got\n%s\nwant 3 follows left", out)
+	}
+	if out := runKith(t, dir, env, nil, "audit", "--account", "77").wants(t); !strings.Contains(out, "nobody made it") {
+		t.Errorf("got\n%s\nwant that nobody made it", out)
+	}
+	runKith(t, dir, env, nil, "cron", "run", "audit").wants(t)
+	spoil(t, dsn, `UPDATE relation SET followers = 9 WHERE account_id = 1`)
+	runKith(t, dir, append(env, "KITH_LOG_LEVEL=error"), nil, "cron", "run", "audit").wantsRefusal(t, "audit: 1 faults found, 0 mended")
+}
+
+// spoil changes one row behind the program's back.
+func spoil(t *testing.T, dsn, statement string) {
+	t.Helper()
+	var pool *sqlx.DB
+	pool, err := db.Open(t.Context(), db.Config{DSN: dsn})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer pool.Close()
+	res, err := pool.Exec(statement)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n, err := res.RowsAffected(); n != 1 || err != nil {
+		t.Fatalf("%s: %d rows, %v", statement, n, err)
+	}
+}

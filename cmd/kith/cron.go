@@ -1,0 +1,242 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"text/tabwriter"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"kith/app/graph"
+	"kith/config"
+	"kith/cron"
+	"kith/repo/job"
+	"kith/repo/lease"
+)
+
+type cronCmd struct {
+	Start cronStartCmd `cmd:"" default:"withargs" help:"Run all jobs on their schedules; the same as kith cron alone."`
+	Run   cronRunCmd   `cmd:"" help:"Run one job now and print what it did."`
+	List  cronListCmd  `cmd:"" help:"Show all jobs: schedule, last run, next run."`
+}
+
+// cronOn are the settings of all three.
+type cronOn struct {
+	MySQL    config.MySQL    `embed:"" group:"MySQL"`
+	Cache    config.Cache    `embed:"" group:"Cache"`
+	Relation config.Relation `embed:"" group:"Relations"`
+	Affinity config.Affinity `embed:"" group:"Affinity"`
+	Cron     config.Cron     `embed:"" group:"Jobs"`
+	Log      config.Log      `embed:"" group:"Log"`
+	// Term is for tests: processes that share a job may have different terms.
+	Term time.Duration `name:"lease-term" hidden:"" default:"30s"`
+}
+
+// jobs are what the commands work with.
+type jobs struct {
+	*stack
+	runner *cron.Runner
+	plans  []cron.Plan
+	log    *slog.Logger
+}
+
+// with runs fn on the database.
+func (c *cronOn) with(ctx context.Context, fn func(jobs) error) error {
+	if err := cmp.Or(besideDev(ctx, &c.MySQL), c.Cache.Check(), c.Relation.Check(), c.Affinity.Check(), c.Cron.Check(), c.Log.Check()); err != nil {
+		return err
+	}
+	log := newLog(os.Stderr, c.Log)
+	s, err := openStack(ctx, parts{mysql: c.MySQL, cache: c.Cache, relation: c.Relation, affinity: c.Affinity, tool: true}, log)
+	if err != nil {
+		return err
+	}
+	plans, err := s.plans(c.Cron, c.Relation.ListCap)
+	if err == nil {
+		err = fn(jobs{stack: s, runner: s.runner(c.Cron, c.Term, log), plans: plans, log: log})
+	}
+	closing, cancel := context.WithTimeout(context.WithoutCancel(ctx), toolClose)
+	defer cancel()
+	return errors.Join(err, s.close(closing))
+}
+
+type cronStartCmd struct{ cronOn }
+
+// Help is the text above the settings.
+func (cronStartCmd) Help() string {
+	return "Any number of processes may run this: each job runs in one of them at a time, and another goes on with it when that one ends. " +
+		"It runs until SIGINT or SIGTERM; jobs under way stop at their next step and are taken up later."
+}
+
+// Run runs the jobs until ctx ends.
+func (c *cronStartCmd) Run(ctx context.Context) error {
+	return c.with(ctx, func(j jobs) error {
+		done, err := j.metrics(c.Cron.Listen)
+		if err != nil {
+			return err
+		}
+		defer done()
+		args := []any{"process", processName(), "version", versionName(), "database", c.MySQL.DSN}
+		for _, p := range j.plans {
+			args = append(args, p.Job.Name, p.Schedule.String())
+		}
+		j.log.Info("running jobs", args...)
+		err = cron.NewScheduler(j.runner, j.plans).Run(ctx)
+		j.log.Info("stopped")
+		return err
+	})
+}
+
+// metrics shows the metrics at /metrics of an address.
+func (j jobs) metrics(address string) (done func(), err error) {
+	if address == "" {
+		return func() {}, nil
+	}
+	l, err := listenOn("KITH_CRON_LISTEN", address)
+	if err != nil {
+		return nil, err
+	}
+	srv := metricsServer(promhttp.HandlerFor(j.registry, promhttp.HandlerOpts{}))
+	ended := make(chan error, 1)
+	go func() { ended <- srv.Serve(l) }()
+	j.log.Info("metrics", "address", l.Addr().String())
+	return func() {
+		srv.Close()
+		<-ended
+	}, nil
+}
+
+type cronRunCmd struct {
+	cronOn
+	Name    string `arg:"" help:"The job, one of those of kith cron list."`
+	DryRun  bool   `help:"Say what would be done and write nothing. It looks at everything from the beginning and needs no lease."`
+	Account uint64 `placeholder:"ID" help:"Work on this account only."`
+	Wait    bool   `help:"Wait while another process runs the job."`
+}
+
+// Run runs one job now.
+func (c *cronRunCmd) Run(ctx context.Context) error {
+	return c.with(ctx, func(j jobs) error {
+		p, err := planOf(j.plans, c.Name)
+		if err != nil {
+			return err
+		}
+		show := newProgress(os.Stderr, time.Now)
+		run, err := j.runner.Run(ctx, p.Job, cron.Options{
+			DryRun: c.DryRun, Account: c.Account, Wait: c.Wait, Waiting: c.waiting,
+			Show: func(s cron.Step) { show.report(shown(c.Name, s)) },
+		})
+		show.end()
+		return c.tell(ctx, run, err)
+	})
+}
+
+// waiting says why nothing happens yet.
+func (c *cronRunCmd) waiting(busy *cron.BusyError) {
+	if c.Wait {
+		fmt.Fprintf(os.Stderr, "kith: %v: waiting\n", busy)
+		return
+	}
+	fmt.Fprintf(os.Stderr, "kith: %v, and does not answer: waiting %v for it\n", busy, c.Term)
+}
+
+// shown is a step as the progress shows it. How many rows there are is often
+// a guess, and must not end the bar before the job ends.
+func shown(name string, s cron.Step) graph.Progress {
+	total := s.Total
+	if total > 0 && s.Cursor != "" {
+		total = max(total, s.Rows+1)
+	}
+	return graph.Progress{Phase: name, Done: s.Rows, Total: total}
+}
+
+// tell prints what the run did.
+func (c *cronRunCmd) tell(ctx context.Context, run job.Run, err error) error {
+	busy := (*cron.BusyError)(nil)
+	switch {
+	case errors.As(err, &busy):
+		return fmt.Errorf("%w: try again later, or wait for it with --wait", busy)
+	case run.Started == 0:
+		return err
+	}
+	verb, took := "changed", time.Duration(run.Ended-run.Started)*time.Millisecond
+	if c.DryRun {
+		verb = "would be changed"
+	}
+	fmt.Printf("%s: %d rows looked at, %d %s, in %v\n", c.Name, run.Rows, run.Done, verb, took)
+	switch {
+	case err == nil:
+		return nil
+	case ctx.Err() != nil && c.DryRun, ctx.Err() != nil && c.Account != 0:
+		return fmt.Errorf("%s was stopped", c.Name)
+	case ctx.Err() != nil:
+		return fmt.Errorf("%s was stopped, the next run goes on from there", c.Name)
+	}
+	return fmt.Errorf("%s: %w", c.Name, err)
+}
+
+type cronListCmd struct{ cronOn }
+
+// Run shows the jobs.
+func (c *cronListCmd) Run(ctx context.Context) error {
+	return c.with(ctx, func(j jobs) error {
+		all, err := j.runner.List(ctx, j.plans)
+		if err != nil {
+			return err
+		}
+		w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
+		fmt.Fprintln(w, "JOB\tSCHEDULE (UTC)\tLAST RUN (UTC)\tTOOK\tROWS\tCHANGED\tRESULT\tNEXT RUN (UTC)\tWHAT IT DOES")
+		for _, s := range all {
+			fmt.Fprintln(w, listed(s, time.Now()))
+		}
+		return w.Flush()
+	})
+}
+
+// listed is a job as a line of the table.
+func listed(s cron.Status, now time.Time) string {
+	next := "-"
+	if !s.Next.IsZero() {
+		next = clock(s.Next)
+	}
+	last := "never\t-\t-\t-\t-"
+	if r := s.Last; r != nil {
+		last = fmt.Sprintf("%s\t%v\t%d\t%d\t%s", clock(time.UnixMilli(r.Started)), took(*r, s.Dead, now), r.Rows, r.Done, outcome(s))
+	}
+	return fmt.Sprintf("%s\t%s\t%s\t%s\t%s", s.Job.Name, s.Schedule, last, next, s.Job.About)
+}
+
+// outcome is the result of the last run in words.
+func outcome(s cron.Status) string {
+	r := s.Last
+	text := string(r.Result)
+	switch {
+	case s.Dead:
+		text = "killed on " + lease.Who(r.Holder)
+	case r.Result == job.Running:
+		text = "running on " + lease.Who(r.Holder)
+	case r.Failure != "":
+		text += ": " + r.Failure
+	}
+	if s.Place != "" && (s.Dead || r.Result != job.Running) {
+		text += " (goes on at " + s.Place + ")"
+	}
+	return text
+}
+
+// took is how long a run took, or has taken so far.
+func took(r job.Run, dead bool, now time.Time) string {
+	switch {
+	case r.Ended != 0:
+		return (time.Duration(r.Ended-r.Started) * time.Millisecond).String()
+	case dead:
+		return "-"
+	}
+	return now.Sub(time.UnixMilli(r.Started)).Round(time.Second).String()
+}
+
+func clock(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05") }

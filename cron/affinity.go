@@ -1,0 +1,83 @@
+package cron
+
+import (
+	"context"
+	"strconv"
+
+	"kith/app/affinity"
+)
+
+// Affinity is the job that folds the interaction log into the affinity rows,
+// one short transaction of one bucket at a time. What is folded is gone from
+// the log, so a run that was stopped is simply run again; the cursor (a bucket)
+// only sees to it that the last buckets get their turn too. A run for one
+// account folds the bucket of that account.
+func Affinity(f *affinity.Folder) Job {
+	return Job{
+		Name:  "affinity",
+		About: "folds the interaction log into the hidden order of friends",
+		Work:  func(ctx context.Context, run *Run) error { return foldAll(ctx, f, run) },
+	}
+}
+
+const lastBucket = 1023
+
+func foldAll(ctx context.Context, f *affinity.Folder, run *Run) error {
+	below := f.Before()
+	from, to := uint16(0), uint16(lastBucket)
+	if run.Account != 0 {
+		from = uint16(run.Account & lastBucket)
+		to = from
+	}
+	total, err := f.Waiting(ctx, from, to)
+	if err != nil {
+		return err
+	}
+	if run.DryRun {
+		return run.Step(ctx, Step{Rows: total, Done: total, Total: total})
+	}
+	if run.Account != 0 {
+		return foldBucket(ctx, f, run, from, below, total)
+	}
+	// A cursor that cannot be read is as good as none.
+	first, _ := strconv.ParseUint(run.Cursor(), 10, 10)
+	if err := foldFrom(ctx, f, run, uint16(first), lastBucket, below, total); err != nil {
+		return err
+	}
+	if first > 0 {
+		if err := foldFrom(ctx, f, run, 0, uint16(first-1), below, total); err != nil {
+			return err
+		}
+	}
+	return run.Step(ctx, Step{Total: total})
+}
+
+// foldFrom folds the buckets from the first to the last.
+func foldFrom(ctx context.Context, f *affinity.Folder, run *Run, first, last uint16, below uint64, total int64) error {
+	for {
+		bucket, found, err := f.Next(ctx, first)
+		if err != nil || !found || bucket > last {
+			return err
+		}
+		if err := foldBucket(ctx, f, run, bucket, below, total); err != nil || bucket == last {
+			return err
+		}
+		first = bucket + 1
+	}
+}
+
+// foldBucket folds what one bucket had when the run began.
+func foldBucket(ctx context.Context, f *affinity.Folder, run *Run, bucket uint16, below uint64, total int64) error {
+	for more := true; more; {
+		done, err := f.Step(ctx, bucket, below)
+		if err != nil {
+			return err
+		}
+		more = done.More
+		step := Step{Rows: int64(done.Events), Done: int64(done.Rows), Total: total, Cursor: strconv.Itoa(int(bucket))}
+		if err := run.Step(ctx, step); err != nil {
+			return err
+		}
+	}
+	return nil
+}

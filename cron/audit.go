@@ -1,0 +1,70 @@
+package cron
+
+import (
+	"context"
+	"fmt"
+
+	"kith/app/audit"
+)
+
+// faultsLogged is how many faults of one run are logged; the others are counted.
+const faultsLogged = 1000
+
+// Audit makes the job that looks whether what must hold of the rows does hold.
+// With cfg.Repair it mends what does not; a dry run never does. Faults are
+// logged, and a run after which some remain has failed, so that the list of the
+// jobs shows it. What a run has summed up is gone when it stops: the next begins
+// anew and keeps no cursor.
+func Audit(cfg audit.Config) Job {
+	return Job{Name: "audit", About: "looks whether both sides of every follow agree and counts are true",
+		Work: func(ctx context.Context, run *Run) error { return auditAll(ctx, cfg, run) }}
+}
+
+func auditAll(ctx context.Context, cfg audit.Config, run *Run) error {
+	cfg.Repair = cfg.Repair && !run.DryRun
+	cfg.Account = run.Account
+	logged := 0
+	cfg.Report = func(f audit.Fault) {
+		if logged++; logged <= faultsLogged {
+			run.Log.Warn("audit found a fault", "kind", f.Kind, "account", f.Account, "other", f.Other, "mended", f.Mended, "fault", f.String())
+		}
+	}
+	var at auditPlace
+	cfg.Step = func(ctx context.Context, p audit.Progress) error { return run.Step(ctx, at.step(p)) }
+	sum, err := audit.Run(ctx, cfg)
+	if err != nil {
+		return err
+	}
+	run.Log.Info("audit", "rows", sum.Rows, "edges", sum.Edges, "suspects", sum.Suspects, "faults", sum.Found, "mended", sum.Mended, "took", sum.Duration)
+	return Remain(sum)
+}
+
+// Remain returns an error where an audit left faults.
+func Remain(sum audit.Summary) error {
+	switch left := sum.Remain(); {
+	case left == 0:
+		return nil
+	case sum.Unlooked > 0:
+		return fmt.Errorf("%d faults found, %d mended, and %d of the sums that differ not looked at: audit again", sum.Found, sum.Mended, sum.Unlooked)
+	default:
+		return fmt.Errorf("%d faults found, %d mended", sum.Found, sum.Mended)
+	}
+}
+
+// auditPlace is how far an audit is, of which each phase counts for itself.
+type auditPlace struct {
+	last  audit.Progress
+	ended int64 // rows of the phases that have ended
+}
+
+// step returns what was done since the last, for a run that counts through.
+func (at *auditPlace) step(p audit.Progress) Step {
+	rows := p.Rows - at.last.Rows
+	if p.Phase != at.last.Phase || rows < 0 {
+		at.ended += at.last.Rows
+		rows = p.Rows
+	}
+	s := Step{Rows: rows, Done: p.Mends - at.last.Mends, Total: at.ended + p.Total}
+	at.last = p
+	return s
+}

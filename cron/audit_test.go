@@ -1,0 +1,42 @@
+package cron_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"kith/app/audit"
+	"kith/cron"
+	"kith/repo/committer"
+	"kith/repo/job"
+	"kith/repo/relation"
+)
+
+// A run reports faults and has failed; one that mends has not.
+func TestAudit(t *testing.T) {
+	w := newWorld(t)
+	w.followers(1, 40)
+	commits := committer.New[*relation.Draft, relation.Row](w.edits, committer.Config{})
+	defer commits.Close(t.Context())
+	cfg := audit.Config{Rows: w.rows, Edits: w.edits, Committer: commits, Now: time.Now}
+	// The followers of 1 have no rows: each is an edge that only one side knows.
+	run, err := w.worker.Run(t.Context(), cron.Audit(cfg), cron.Options{})
+	if err == nil || !strings.Contains(err.Error(), "40 faults found, 0 mended") || run.Result != job.Failed || run.Done != 0 {
+		t.Errorf("got %+v, %v, want 40 faults", run, err)
+	}
+	cfg.Repair = true
+	if run, err := w.worker.Run(t.Context(), cron.Audit(cfg), cron.Options{DryRun: true}); err == nil || run.Done != 0 {
+		t.Errorf("dry run: got %+v, %v, want 40 faults and nothing done", run, err)
+	}
+	run, err = w.worker.Run(t.Context(), cron.Audit(cfg), cron.Options{})
+	if err != nil || run.Result != job.OK || run.Done != 40 || run.Rows == 0 {
+		t.Errorf("got %+v, %v, want 40 faults mended", run, err)
+	}
+	cfg.Repair = false
+	if run, err := w.worker.Run(t.Context(), cron.Audit(cfg), cron.Options{}); err != nil || run.Done != 0 {
+		t.Errorf("got %+v, %v, want no fault", run, err)
+	}
+	if run, err := w.worker.Run(t.Context(), cron.Audit(cfg), cron.Options{Account: 1}); err != nil || run.Rows != 0 {
+		t.Errorf("got %+v, %v, want one account without a fault", run, err)
+	}
+}

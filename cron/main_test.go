@@ -1,0 +1,9 @@
+package cron_test
+
+import (
+	"testing"
+
+	"kith/repo/dbtest"
+)
+
+func TestMain(m *testing.M) { dbtest.Main(m) }

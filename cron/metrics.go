@@ -1,0 +1,53 @@
+package cron
+
+import (
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"kith/repo/job"
+)
+
+// Metrics are about the runs of jobs. A nil *Metrics counts nothing.
+type Metrics struct {
+	rows    *prometheus.CounterVec
+	runs    *prometheus.CounterVec
+	seconds *prometheus.HistogramVec
+	success *prometheus.GaugeVec
+}
+
+// NewMetrics registers the metrics.
+func NewMetrics(reg prometheus.Registerer) *Metrics {
+	byJob := []string{"job"}
+	m := &Metrics{
+		rows: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "kith_job_rows_total", Help: "Rows that jobs looked at in this process."}, byJob),
+		runs: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "kith_job_runs_total", Help: "Runs of jobs in this process that ended, by result: ok, failed, stopped."}, []string{"job", "result"}),
+		seconds: prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: "kith_job_seconds", Help: "How long runs of jobs took.",
+			Buckets: []float64{.01, .1, 1, 10, 60, 600, 3600, 6 * 3600, 24 * 3600}}, byJob),
+		success: prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "kith_job_last_success_timestamp", Help: "When a run of the job last ended well in any process, as far as this one knows; unix seconds."}, byJob),
+	}
+	reg.MustRegister(m.rows, m.runs, m.seconds, m.success)
+	return m
+}
+
+func (m *Metrics) looked(name string, rows int64) {
+	if m != nil && rows > 0 {
+		m.rows.WithLabelValues(name).Add(float64(rows))
+	}
+}
+
+func (m *Metrics) ended(r job.Run, took time.Duration) {
+	if m == nil {
+		return
+	}
+	m.runs.WithLabelValues(r.Name, string(r.Result)).Inc()
+	m.seconds.WithLabelValues(r.Name).Observe(took.Seconds())
+	m.succeeded(r)
+}
+
+// succeeded notes a run, of this process or another, if it ended well.
+func (m *Metrics) succeeded(r job.Run) {
+	if m != nil && r.Result == job.OK {
+		m.success.WithLabelValues(r.Name).Set(float64(r.Ended) / 1000)
+	}
+}

@@ -1,0 +1,180 @@
+package cron
+
+import (
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"testing"
+	"time"
+
+	"kith/app/affinity"
+	"kith/app/suggest"
+	rows "kith/repo/affinity"
+	"kith/repo/cache"
+	"kith/repo/dbtest"
+	"kith/repo/interaction"
+	"kith/repo/relation"
+	"kith/repo/seen"
+	suggestions "kith/repo/suggest"
+)
+
+var errStop = errors.New("the lease is lost")
+
+// nearWorld is a database with a log and marks, and the jobs that work on them.
+type nearWorld struct {
+	t       *testing.T
+	log     *interaction.Store
+	rows    *rows.Store
+	seen    *seen.Store
+	made    *suggestions.Store
+	fold    Job
+	suggest Job
+	steps   []Step
+	stopAt  int // the step that asks the job to stop, 0 never
+}
+
+func newNearWorld(t *testing.T) *nearWorld {
+	t.Helper()
+	pool := dbtest.Fresh(t)
+	dbtest.Migrate(t, pool)
+	c, quiet := cache.NewNone(), slog.New(slog.DiscardHandler)
+	w := &nearWorld{t: t, log: interaction.New(pool), rows: rows.New(pool, pool, c, quiet), seen: seen.New(pool), made: suggestions.New(pool, c, quiet)}
+	now := func() time.Time { return time.Unix(1_700_000_000, 0) }
+	w.fold = Affinity(affinity.NewFolder(affinity.Config{Weights: map[string]float64{"visit": 1}, HalfLife: time.Hour, Kept: 10}, w.log, w.rows, now, quiet))
+	w.suggest = Suggest(suggest.New(suggest.Config{Rows: w.made, Relations: relation.New(pool, pool, c, 0), Affinities: w.rows,
+		Seen: w.seen, Now: now, HalfLife: time.Hour, SeenWithin: time.Hour, Refresh: time.Hour}))
+	return w
+}
+
+// run runs a job from a cursor.
+func (w *nearWorld) run(j Job, cursor string, change func(*Run)) error {
+	w.steps = nil
+	r := NewRun(cursor, slog.New(slog.NewTextHandler(io.Discard, nil)), func(_ context.Context, s Step) error {
+		w.steps = append(w.steps, s)
+		if len(w.steps) == w.stopAt {
+			return errStop
+		}
+		return nil
+	})
+	if change != nil {
+		change(r)
+	}
+	return j.Work(w.t.Context(), r)
+}
+
+// visits logs a visit of each actor at account 1.
+func (w *nearWorld) visits(actors ...uint64) {
+	w.t.Helper()
+	var events []interaction.Event
+	for _, a := range actors {
+		events = append(events, interaction.Event{Actor: a, Target: 1, Kind: "visit", At: 1_600_000_000})
+	}
+	id := uint64(0)
+	if err := w.log.Append(w.t.Context(), interaction.Batches(events, func() uint64 { id++; return id })); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+func (w *nearWorld) folded(ids ...uint64) (n int) {
+	w.t.Helper()
+	have, err := w.rows.Fresh(w.t.Context(), ids)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	for _, r := range have {
+		if r.Ver > 1 {
+			w.t.Errorf("%d was folded %d times", r.AccountID, r.Ver)
+		}
+		n += int(r.Ver)
+	}
+	return n
+}
+
+func TestAffinity(t *testing.T) {
+	w := newNearWorld(t)
+	w.visits(2, 3, 1023, 1026)
+	if err := w.run(w.fold, "", func(r *Run) { r.DryRun = true }); err != nil || w.folded(2, 3, 1023, 1026) != 0 {
+		t.Fatalf("dry run: %v", err)
+	}
+	w.stopAt = 2
+	if err := w.run(w.fold, "", nil); !errors.Is(err, errStop) || w.folded(2, 3, 1023, 1026) != 3 { // 2 and 1026 share a bucket
+		t.Fatalf("stopped: %v, %+v", err, w.steps)
+	}
+	w.stopAt = 0
+	if err := w.run(w.fold, w.steps[len(w.steps)-1].Cursor, nil); err != nil || w.folded(2, 3, 1023, 1026) != 4 {
+		t.Fatalf("resumed: %v, %+v", err, w.steps)
+	}
+	if last := w.steps[len(w.steps)-1]; last.Cursor != "" {
+		t.Errorf("the cursor is %q at the end", last.Cursor)
+	}
+	if err := w.run(w.fold, "junk", nil); err != nil || len(w.steps) != 1 {
+		t.Errorf("nothing to do: %v, %+v", err, w.steps)
+	}
+}
+
+// A run that begins in the middle comes round.
+func TestAffinity_FromCursor(t *testing.T) {
+	w := newNearWorld(t)
+	w.visits(2, 500, 1023)
+	if err := w.run(w.fold, "500", nil); err != nil || w.folded(2, 500, 1023) != 3 {
+		t.Fatalf("got %v, %+v", err, w.steps)
+	}
+	if w.steps[0].Cursor != "500" || w.steps[0].Total != 3 {
+		t.Errorf("began with %+v", w.steps[0])
+	}
+}
+
+func TestAffinity_OneAccount(t *testing.T) {
+	w := newNearWorld(t)
+	w.visits(2, 500)
+	if err := w.run(w.fold, "", func(r *Run) { r.Account = 500 }); err != nil || w.folded(2, 500) != 1 {
+		t.Fatalf("got %v, %+v", err, w.steps)
+	}
+}
+
+func TestSuggest(t *testing.T) {
+	w := newNearWorld(t)
+	var marks []seen.Mark
+	for id := range uint64(1000) {
+		marks = append(marks, seen.Mark{AccountID: id + 1, At: 1_600_000_000})
+	}
+	for _, id := range []uint64{3, 7, 900} {
+		marks[id-1].At = 1_700_000_000
+	}
+	for len(marks) > 0 {
+		n := min(len(marks), seen.MaxRows)
+		if err := w.seen.Put(t.Context(), marks[:n]); err != nil {
+			t.Fatal(err)
+		}
+		marks = marks[n:]
+	}
+	made := func() int {
+		at, err := w.made.MadeAt(t.Context(), []uint64{3, 7, 900, 4})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return len(at)
+	}
+	if err := w.run(w.suggest, "", func(r *Run) { r.DryRun = true }); err != nil || made() != 0 {
+		t.Fatalf("dry run: %v", err)
+	}
+	if err := w.run(w.suggest, "", func(r *Run) { r.Account = 7 }); err != nil || made() != 1 {
+		t.Fatalf("one account: %v", err)
+	}
+	w.stopAt = 1
+	if err := w.run(w.suggest, "", nil); !errors.Is(err, errStop) || made() != 2 || w.steps[0].Cursor != "3" {
+		t.Fatalf("stopped: %v, %+v", err, w.steps)
+	}
+	w.stopAt = 0
+	if err := w.run(w.suggest, "3", nil); err != nil || made() != 3 {
+		t.Fatalf("resumed: %v, %+v", err, w.steps)
+	}
+	rows := int64(0)
+	for _, s := range w.steps {
+		rows += s.Rows
+	}
+	if rows != 997 || w.steps[len(w.steps)-1].Cursor != "" {
+		t.Errorf("looked at %d accounts, want 997; %+v", rows, w.steps)
+	}
+}

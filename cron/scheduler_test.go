@@ -1,0 +1,151 @@
+package cron_test
+
+import (
+	"context"
+	"sync"
+	"testing"
+	"time"
+
+	"kith/cron"
+	"kith/repo/job"
+)
+
+// everySecond is a schedule that tests need not wait long for.
+func everySecond(t *testing.T) cron.Schedule {
+	t.Helper()
+	s, err := cron.ParseSchedule("* * * * * *")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// schedule runs a scheduler until the test calls stop.
+func (w worker) schedule(t *testing.T, plans ...cron.Plan) (stop func()) {
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- cron.NewScheduler(w.Runner, plans).Run(ctx) }()
+	stop = sync.OnceFunc(func() {
+		cancel()
+		select {
+		case err := <-ended:
+			if err != nil {
+				t.Error(err)
+			}
+		case <-time.After(patience):
+			t.Error("the scheduler does not end")
+		}
+	})
+	t.Cleanup(stop)
+	return stop
+}
+
+// Two schedulers: each tick is served once, by one of them.
+func TestScheduler_OncePerTick(t *testing.T) {
+	a, b, name := newWorker(t, "a:1"), newWorker(t, "b:2"), jobName(t)
+	done := make(chan struct{}, 100)
+	j := cron.Job{Name: name, Work: func(context.Context, *cron.Run) error {
+		done <- struct{}{}
+		return nil
+	}}
+	plan := cron.Plan{Job: j, Schedule: everySecond(t)}
+	stopA, stopB := a.schedule(t, plan), b.schedule(t, plan)
+	for range 4 {
+		wait(t, done, "a run")
+	}
+	stopA()
+	stopB()
+	runs, ticks := a.last(t, name), map[int64]bool{}
+	for _, r := range runs {
+		if ticks[r.Tick] || r.Tick == 0 || r.Tick%1000 != 0 {
+			t.Errorf("tick %d was served twice, or is none: %+v", r.Tick, runs)
+		}
+		ticks[r.Tick] = true
+	}
+	if len(runs) < 4 {
+		t.Errorf("%d runs, want 4 or more", len(runs))
+	}
+}
+
+func wait(t *testing.T, c <-chan struct{}, what string) {
+	t.Helper()
+	select {
+	case <-c:
+	case <-time.After(patience):
+		t.Fatalf("no %s in %v", what, patience)
+	}
+}
+
+// One of two schedulers dies in the middle of a job: the other, which stood
+// by, goes on with it.
+func TestScheduler_TakesOver(t *testing.T) {
+	a, b, name := newWorker(t, "a:1"), newWorker(t, "b:2"), jobName(t)
+	begun, finished := make(chan struct{}), make(chan struct{})
+	first := count(name, func(ctx context.Context, n int) error {
+		if n == 10 {
+			close(begun)
+			<-ctx.Done()
+		}
+		return ctx.Err()
+	})
+	second := count(name, func(_ context.Context, n int) error {
+		if n == 100 {
+			select {
+			case <-finished:
+			default:
+				close(finished)
+			}
+		}
+		return nil
+	})
+	a.schedule(t, cron.Plan{Job: first, Schedule: everySecond(t)})
+	wait(t, begun, "begin")
+	b.schedule(t, cron.Plan{Job: second, Schedule: everySecond(t)})
+	a.pool.Close() // dead
+	start := time.Now()
+	wait(t, finished, "end")
+	if took := time.Since(start); took > 4*term {
+		t.Errorf("taking over took %v with a term of %v", took, term)
+	}
+}
+
+// A scheduler that is stopped in the middle leaves the job to one that starts
+// later, which takes it up without waiting for a tick.
+func TestScheduler_TakesUp(t *testing.T) {
+	a, b, name := newWorker(t, "a:1"), newWorker(t, "b:2"), jobName(t)
+	begun := make(chan struct{})
+	stop := a.schedule(t, cron.Plan{Job: count(name, func(ctx context.Context, n int) error {
+		if n == 10 {
+			close(begun)
+			<-ctx.Done()
+		}
+		return nil
+	}), Schedule: everySecond(t)})
+	wait(t, begun, "begin")
+	stop()
+	if runs := a.last(t, name); len(runs) != 1 || runs[0].Result != job.Stopped {
+		t.Fatalf("runs %+v, want one that was stopped", runs)
+	}
+	yearly, err := cron.ParseSchedule("@yearly")
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := make(chan struct{}, 100)
+	b.schedule(t, cron.Plan{Job: count(name, func(context.Context, int) error { rows <- struct{}{}; return nil }), Schedule: yearly})
+	for range 90 {
+		wait(t, rows, "row")
+	}
+	if len(rows) > 0 {
+		t.Error("more rows than were left")
+	}
+}
+
+// A job that is off does not run, and a scheduler without jobs ends as others.
+func TestScheduler_Off(t *testing.T) {
+	w := newWorker(t, "a:1")
+	stop := w.schedule(t, cron.Plan{Job: cron.Job{Name: jobName(t), Work: func(context.Context, *cron.Run) error {
+		t.Error("it runs")
+		return nil
+	}}})
+	stop()
+}

@@ -1,0 +1,65 @@
+package cron
+
+import (
+	"context"
+	"errors"
+	"strconv"
+
+	"kith/app/suggest"
+	"kith/repo/list"
+)
+
+// Suggest is the job that makes the suggestions of those who were seen lately
+// and whose suggestions are old. It goes through the accounts that were ever
+// seen, in key order; its cursor is the last of them.
+func Suggest(s *suggest.Service) Job {
+	return Job{
+		Name:  "suggest",
+		About: "finds whom the accounts seen lately may want to follow",
+		Work:  func(ctx context.Context, run *Run) error { return suggestAll(ctx, s, run) },
+	}
+}
+
+func suggestAll(ctx context.Context, s *suggest.Service, run *Run) error {
+	if run.Account != 0 {
+		due, err := s.DueOne(ctx, run.Account)
+		if err != nil {
+			return err
+		}
+		return suggestTo(ctx, s, run, due, 1, "")
+	}
+	// A cursor that cannot be read is as good as none.
+	after, _ := strconv.ParseUint(run.Cursor(), 10, 64)
+	for {
+		due, looked, last, err := s.Due(ctx, after)
+		if err != nil {
+			return err
+		}
+		if looked == 0 {
+			return run.Step(ctx, Step{})
+		}
+		if err := suggestTo(ctx, s, run, due, looked, strconv.FormatUint(last, 10)); err != nil {
+			return err
+		}
+		after = last
+	}
+}
+
+// suggestTo makes the suggestions of those of the looked at who need some, and
+// then moves the cursor.
+func suggestTo(ctx context.Context, s *suggest.Service, run *Run, due []uint64, looked int, last string) error {
+	for _, id := range due {
+		n, err := s.Make(ctx, id, run.DryRun)
+		if errors.Is(err, list.ErrFormat) { // for the audit job; the others want theirs
+			run.Log.Error("no suggestions", "account", id, "err", err)
+		} else if err != nil {
+			return err
+		}
+		run.Log.Debug("suggestions made", "account", id, "found", n)
+		step := Step{Rows: 1, Done: 1, Cursor: strconv.FormatUint(id, 10)}
+		if err := run.Step(ctx, step); err != nil {
+			return err
+		}
+	}
+	return run.Step(ctx, Step{Rows: int64(looked - len(due)), Cursor: last})
+}

@@ -1,0 +1,232 @@
+package affinity
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/jmoiron/sqlx"
+
+	"kith/repo"
+	"kith/repo/cache"
+	"kith/repo/db"
+	"kith/repo/interaction"
+)
+
+// Bounds of one statement: MariaDB turns longer IN lists into temporary tables,
+// and full rows must fit the packet size many times over.
+const (
+	MaxRows   = 480
+	swapBytes = 1 << 20
+)
+
+// Store reads and swaps affinity rows. It is safe for concurrent use.
+type Store struct {
+	small *sqlx.DB
+	large *sqlx.DB
+	cache cache.Cache
+	rows  cache.Reader[Row]
+	log   *slog.Logger
+}
+
+// New makes a store over two pools on the same database: small interpolates
+// arguments, large does not. log is told of rows whose bytes are bad.
+func New(small, large *sqlx.DB, c cache.Cache, log *slog.Logger) *Store {
+	s := &Store{small: small, large: large, cache: c, log: log}
+	s.rows = cache.Reader[Row]{Cache: c, Key: rowKey, Unpack: unpack, Pack: pack, Load: s.Fresh}
+	return s
+}
+
+func rowKey(id uint64) string { return "f1:" + strconv.FormatUint(id, 36) }
+
+// keptKey names a row as it was at one ver.
+func keptKey(id, ver uint64) string {
+	return "fo1:" + strconv.FormatUint(id, 36) + ":" + strconv.FormatUint(ver, 36)
+}
+
+func pack(r Row) (uint64, []byte) {
+	b, err := r.encode()
+	if r.Ver == 0 || err != nil {
+		return 0, nil
+	}
+	return r.Ver, b
+}
+
+func unpack(id uint64, e cache.Entry) (Row, error) {
+	r := Row{AccountID: id, Ver: e.Ver}
+	if e.Ver == 0 {
+		return r, nil
+	}
+	return r, r.decode(e.Value)
+}
+
+// Row returns the row of an account, through the cache; Ver 0 where it has none.
+func (s *Store) Row(ctx context.Context, id uint64) (Row, error) {
+	rows, err := s.rows.Read(ctx, []uint64{id})
+	return rows[id], err
+}
+
+// Fresh returns the rows of ids from the database, with an empty one for each
+// that has none. Bytes that cannot be read count as empty and are told to the
+// log: affinity grows again, and a page of friends must not fail for it.
+// Index: PRIMARY (bucket, account_id), one range an id.
+func (s *Store) Fresh(ctx context.Context, ids []uint64) (map[uint64]Row, error) {
+	out := make(map[uint64]Row, len(ids))
+	for _, id := range ids {
+		out[id] = Row{AccountID: id}
+	}
+	for part := range slices.Chunk(ids, MaxRows) {
+		args := make([]any, 0, 2*len(part))
+		for _, id := range part {
+			args = append(args, interaction.Bucket(id), id)
+		}
+		var found []struct {
+			AccountID uint64 `db:"account_id"`
+			Ver       uint64 `db:"ver"`
+			List      []byte `db:"list"`
+		}
+		err := s.small.SelectContext(ctx, &found, `SELECT account_id, ver, list FROM affinity WHERE (bucket, account_id) IN (`+repeat("(?,?)", len(part))+`)`, args...)
+		if err != nil {
+			return nil, fmt.Errorf("load %d affinities: %w", len(part), db.Wrap(err))
+		}
+		for _, f := range found {
+			r := Row{AccountID: f.AccountID, Ver: f.Ver}
+			if err := r.decode(f.List); err != nil {
+				s.log.Error("affinity begins anew", "account", f.AccountID, "ver", f.Ver, "err", err)
+				r = Row{AccountID: f.AccountID, Ver: f.Ver}
+			}
+			out[f.AccountID] = r
+		}
+	}
+	return out, nil
+}
+
+// Fold swaps rows, whose Ver is one higher than what was read, and deletes the
+// batches that went into them, all of one bucket, all or nothing. It reports
+// false, and nothing is changed, where a row or batch was no longer as it was
+// read; the caller reads both again. So it does after an error too: a batch that
+// is gone was folded. now dates the rows.
+func (s *Store) Fold(ctx context.Context, bucket uint16, rows []Row, batches []interaction.Batch, now uint32) (won bool, err error) {
+	packed, err := packRows(rows, now)
+	if err != nil {
+		return false, err
+	}
+	err = db.WithTx(ctx, s.large, func(tx *sqlx.Tx) error {
+		if err := interaction.Delete(ctx, tx, bucket, batches); err != nil {
+			return err
+		}
+		for _, part := range statements(packed) {
+			if err := swap(ctx, tx, part); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	switch class := db.Classify(err); {
+	case err == nil:
+		s.tell(ctx, rows)
+		return true, nil
+	case errors.Is(err, repo.ErrConflict), class == db.LostSwap, class == db.Deadlock, class == db.LockWait:
+		return false, nil
+	case db.OutcomeUnknown(err):
+		s.forget(ctx, rows)
+	}
+	return false, fmt.Errorf("fold %d batches into %d affinities of bucket %d: %w", len(batches), len(rows), bucket, db.Wrap(err))
+}
+
+// packedRow is a row as it goes into a statement.
+type packedRow struct {
+	id, ver uint64
+	list    []byte
+	now     uint32
+}
+
+// packRows packs rows in key order, in which every process locks them.
+func packRows(rows []Row, now uint32) ([]packedRow, error) {
+	out := make([]packedRow, len(rows))
+	for i, r := range rows {
+		b, err := r.encode()
+		if err != nil {
+			return nil, fmt.Errorf("pack affinity of %d: %w", r.AccountID, err)
+		}
+		out[i] = packedRow{r.AccountID, r.Ver, b, now}
+	}
+	slices.SortFunc(out, func(a, b packedRow) int { return cmp.Compare(a.id, b.id) })
+	return out, nil
+}
+
+// statements splits rows into what one statement takes.
+func statements(rows []packedRow) [][]packedRow {
+	var out [][]packedRow
+	begin, size := 0, 0
+	for i, r := range rows {
+		if i > begin && (i-begin == MaxRows || size+len(r.list) > swapBytes) {
+			out = append(out, rows[begin:i])
+			begin, size = i, 0
+		}
+		size += len(r.list)
+	}
+	if begin < len(rows) {
+		out = append(out, rows[begin:])
+	}
+	return out
+}
+
+// swap sends the guarded bulk statement: ver underflows, and the statement
+// fails, where a row is not at the ver before. Index: PRIMARY (bucket, account_id).
+func swap(ctx context.Context, x sqlx.ExecerContext, rows []packedRow) error {
+	args := make([]any, 0, 5*len(rows))
+	for _, r := range rows {
+		args = append(args, interaction.Bucket(r.id), r.id, r.ver, r.list, r.now)
+	}
+	_, err := x.ExecContext(ctx, `INSERT INTO affinity (bucket, account_id, ver, list, updated_at) VALUES `+repeat("(?,?,?,?,?)", len(rows))+
+		` ON DUPLICATE KEY UPDATE list = IF(ver+1=VALUES(ver), VALUES(list), list), updated_at = IF(ver+1=VALUES(ver), VALUES(updated_at), updated_at), ver = IF(ver+1=VALUES(ver), VALUES(ver), ver-ver-1)`, args...)
+	return err
+}
+
+func (s *Store) tell(ctx context.Context, rows []Row) {
+	ids := make([]uint64, len(rows))
+	for i, r := range rows {
+		ids[i] = r.AccountID
+	}
+	s.rows.Tell(ctx, ids, rows)
+}
+
+func (s *Store) forget(ctx context.Context, rows []Row) {
+	keys := make([]string, len(rows))
+	for i, r := range rows {
+		keys[i] = rowKey(r.AccountID)
+	}
+	s.rows.Flight.Forget(keys)
+	s.cache.Drop(ctx, keys)
+}
+
+// Keep holds a row as it is now in the cache, for who pages through its order
+// while folds change it. It lasts as long as the cache likes.
+func (s *Store) Keep(ctx context.Context, r Row) {
+	ver, b := pack(r)
+	if ver > 0 {
+		s.cache.Fill(ctx, []cache.Entry{{Key: keptKey(r.AccountID, ver), Ver: ver, Value: b}})
+	}
+}
+
+// Kept returns a row as it was at ver, or wraps repo.ErrNotFound.
+func (s *Store) Kept(ctx context.Context, id, ver uint64) (Row, error) {
+	key := keptKey(id, ver)
+	e, ok := s.cache.Get(ctx, []string{key})[key]
+	if ok && e.Ver == ver {
+		if r, err := unpack(id, e); err == nil {
+			return r, nil
+		}
+	}
+	return Row{}, fmt.Errorf("affinity of %d as of ver %d: %w", id, ver, repo.ErrNotFound)
+}
+
+func repeat(s string, n int) string {
+	return strings.TrimSuffix(strings.Repeat(s+",", n), ",")
+}

@@ -1,0 +1,111 @@
+package interaction
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/jmoiron/sqlx"
+
+	"kith/repo"
+	"kith/repo/db"
+)
+
+// MaxRows bounds how many batches one statement writes, reads or deletes.
+const MaxRows = 480
+
+// Store writes and reads the log. It is safe for concurrent use.
+type Store struct{ db *sqlx.DB }
+
+// New makes a store. Statements here are small and many: the pool should
+// interpolate arguments.
+func New(pool *sqlx.DB) *Store { return &Store{db: pool} }
+
+// Append adds batches to the log, at most MaxRows. Those that are there already
+// stay as they are. Index: PRIMARY (bucket, batch_id).
+func (s *Store) Append(ctx context.Context, batches []Batch) error {
+	if len(batches) == 0 {
+		return nil
+	}
+	args := make([]any, 0, 4*len(batches))
+	for _, b := range batches {
+		args = append(args, b.Bucket, b.ID, b.N, b.Events)
+	}
+	values := strings.TrimSuffix(strings.Repeat("(?,?,?,?),", len(batches)), ",")
+	_, err := s.db.ExecContext(ctx, `INSERT INTO interaction (bucket, batch_id, n, events) VALUES `+values+` ON DUPLICATE KEY UPDATE n = n`, args...)
+	if err != nil {
+		return fmt.Errorf("log %d batches of interactions: %w", len(batches), db.Wrap(err))
+	}
+	return nil
+}
+
+// Next returns the first bucket at or after the given one that has batches, or
+// repo.ErrNotFound. Index: PRIMARY, the first row of a range.
+func (s *Store) Next(ctx context.Context, bucket uint16) (uint16, error) {
+	var next uint16
+	err := s.db.GetContext(ctx, &next, `SELECT bucket FROM interaction WHERE bucket >= ? ORDER BY bucket, batch_id LIMIT 1`, bucket)
+	if err = db.Wrap(err); err != nil {
+		if errors.Is(err, repo.ErrNotFound) {
+			return 0, fmt.Errorf("interactions from bucket %d on: %w", bucket, err)
+		}
+		return 0, fmt.Errorf("find interactions from bucket %d on: %w", bucket, err)
+	}
+	return next, nil
+}
+
+// Load returns the oldest batches of a bucket whose ids are below the given one,
+// at most limit. Index: PRIMARY, a range.
+func (s *Store) Load(ctx context.Context, bucket uint16, below uint64, limit int) ([]Batch, error) {
+	var out []Batch
+	err := s.db.SelectContext(ctx, &out, `SELECT bucket, batch_id, n, events FROM interaction WHERE bucket = ? AND batch_id < ? ORDER BY batch_id LIMIT ?`, bucket, below, min(limit, MaxRows))
+	if err != nil {
+		return nil, fmt.Errorf("load interactions of bucket %d: %w", bucket, db.Wrap(err))
+	}
+	return out, nil
+}
+
+// Count returns how many events wait in buckets from the first to the last.
+// Index: PRIMARY, a range; it reads every batch in it.
+func (s *Store) Count(ctx context.Context, first, last uint16) (int64, error) {
+	var n int64
+	err := s.db.GetContext(ctx, &n, `SELECT CAST(COALESCE(SUM(n), 0) AS SIGNED) FROM interaction WHERE bucket >= ? AND bucket <= ?`, first, last)
+	if err != nil {
+		return 0, fmt.Errorf("count interactions: %w", db.Wrap(err))
+	}
+	return n, nil
+}
+
+// Delete removes batches of one bucket inside a transaction, at most MaxRows. It
+// wraps repo.ErrConflict where one of them is gone: somebody else has folded it.
+// Index: PRIMARY, one row each.
+func Delete(ctx context.Context, tx *sqlx.Tx, bucket uint16, batches []Batch) error {
+	if len(batches) == 0 {
+		return nil
+	}
+	args := make([]any, 0, 1+len(batches))
+	args = append(args, bucket)
+	for _, b := range batches {
+		args = append(args, b.ID)
+	}
+	in := strings.TrimSuffix(strings.Repeat("?,", len(batches)), ",")
+	res, err := tx.ExecContext(ctx, `DELETE FROM interaction WHERE bucket = ? AND batch_id IN (`+in+`)`, args...)
+	if err != nil {
+		return err
+	}
+	n, err := res.RowsAffected()
+	if err == nil && n != int64(len(batches)) {
+		err = fmt.Errorf("%d of %d batches of bucket %d are gone: %w", int64(len(batches))-n, len(batches), bucket, repo.ErrConflict)
+	}
+	return err
+}
+
+// Drop removes one batch, such as one whose bytes cannot be read.
+// Index: PRIMARY, one row.
+func (s *Store) Drop(ctx context.Context, b Batch) error {
+	_, err := s.db.ExecContext(ctx, `DELETE FROM interaction WHERE bucket = ? AND batch_id = ?`, b.Bucket, b.ID)
+	if err != nil {
+		return fmt.Errorf("drop batch %d of bucket %d: %w", b.ID, b.Bucket, db.Wrap(err))
+	}
+	return nil
+}

@@ -1,0 +1,119 @@
+package job
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/jmoiron/sqlx"
+
+	"kith/repo/db"
+	"kith/repo/lease"
+)
+
+// Result is how a run ended.
+type Result string
+
+// The results.
+const (
+	Running Result = "running" // it has not ended, or was killed
+	OK      Result = "ok"      // it did all there was to do
+	Failed  Result = "failed"  // it met an error
+	Stopped Result = "stopped" // it was told to stop, or lost its lease, and goes on later
+	Lost    Result = "lost"    // it was killed; the next one noticed
+)
+
+// Run is one run of a job. Times are unix milliseconds, 0 for none.
+type Run struct {
+	Name    string `db:"name"`
+	Started int64  `db:"started_ms"`
+	Holder  string `db:"holder"`
+	Tick    int64  `db:"tick_ms"` // the time on the schedule, 0: by hand
+	Ended   int64  `db:"ended_ms"`
+	Rows    int64  `db:"looked_at"`
+	Done    int64  `db:"changed"`
+	Result  Result `db:"result"`
+	Failure string `db:"failure"` // one sentence
+}
+
+// maxFailure is what the column holds, in bytes.
+const maxFailure = 500
+
+// Store keeps runs and places. It is safe for concurrent use.
+type Store struct{ db *sqlx.DB }
+
+// New makes a store.
+func New(pool *sqlx.DB) *Store { return &Store{db: pool} }
+
+// Save writes a run as it now is: when it begins, from time to time, and when
+// it has ended. Saving the same twice is harmless. Index: PRIMARY (bucket,
+// name, started_ms, holder), one row.
+func (s *Store) Save(ctx context.Context, r Run) error {
+	_, err := s.db.ExecContext(ctx, `INSERT INTO job_run (bucket, name, started_ms, holder, tick_ms, ended_ms, looked_at, changed, result, failure) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+		ON DUPLICATE KEY UPDATE ended_ms = VALUES(ended_ms), looked_at = VALUES(looked_at), changed = VALUES(changed), result = VALUES(result), failure = VALUES(failure)`,
+		lease.Bucket(r.Name), r.Name, r.Started, r.Holder, r.Tick, r.Ended, r.Rows, r.Done, string(r.Result), fit(r.Failure))
+	if err != nil {
+		return fmt.Errorf("note a run of %s: %w", r.Name, db.Wrap(err))
+	}
+	return nil
+}
+
+func fit(text string) string { return strings.ToValidUTF8(text[:min(len(text), maxFailure)], "") }
+
+// MaxRuns bounds how many runs are read at once.
+const MaxRuns = 1000
+
+// Last returns the newest runs of a job, newest first. Index: PRIMARY (bucket,
+// name, started_ms, …), a range read backwards.
+func (s *Store) Last(ctx context.Context, name string, limit int) ([]Run, error) {
+	var out []Run
+	err := s.db.SelectContext(ctx, &out, `SELECT name, started_ms, holder, tick_ms, ended_ms, looked_at, changed, result, failure FROM job_run WHERE bucket = ? AND name = ? ORDER BY started_ms DESC, holder DESC LIMIT ?`,
+		lease.Bucket(name), name, min(limit, MaxRuns))
+	if err != nil {
+		return nil, fmt.Errorf("read the runs of %s: %w", name, db.Wrap(err))
+	}
+	return out, nil
+}
+
+// Bury notes that a run that has not ended never will: who holds the lease now
+// knows. Index: PRIMARY, one row.
+func (s *Store) Bury(ctx context.Context, r Run, now int64) error {
+	_, err := s.db.ExecContext(ctx, `UPDATE job_run SET ended_ms = ?, result = ? WHERE bucket = ? AND name = ? AND started_ms = ? AND holder = ? AND ended_ms = 0`,
+		now, string(Lost), lease.Bucket(r.Name), r.Name, r.Started, r.Holder)
+	if err != nil {
+		return fmt.Errorf("bury a run of %s: %w", r.Name, db.Wrap(err))
+	}
+	return nil
+}
+
+// Expire deletes up to limit runs of a job that began before a time, the
+// newest run of all excepted. Index: PRIMARY (bucket, name, started_ms, …), a
+// range.
+func (s *Store) Expire(ctx context.Context, name string, before int64, limit int) (int64, error) {
+	newest, err := s.Last(ctx, name, 1)
+	if err != nil || len(newest) == 0 {
+		return 0, err
+	}
+	res, err := s.db.ExecContext(ctx, `DELETE FROM job_run WHERE bucket = ? AND name = ? AND started_ms < ? ORDER BY started_ms LIMIT ?`,
+		lease.Bucket(name), name, min(before, newest[0].Started), limit)
+	if err != nil {
+		return 0, fmt.Errorf("delete runs of %s: %w", name, db.Wrap(err))
+	}
+	n, err := res.RowsAffected()
+	return n, err
+}
+
+// Old counts the runs that Expire would delete. Index: PRIMARY (bucket, name,
+// started_ms, …), a range.
+func (s *Store) Old(ctx context.Context, name string, before int64) (n int64, err error) {
+	newest, err := s.Last(ctx, name, 1)
+	if err != nil || len(newest) == 0 {
+		return 0, err
+	}
+	err = s.db.GetContext(ctx, &n, `SELECT COUNT(*) FROM job_run WHERE bucket = ? AND name = ? AND started_ms < ?`,
+		lease.Bucket(name), name, min(before, newest[0].Started))
+	if err != nil {
+		return 0, fmt.Errorf("count old runs of %s: %w", name, db.Wrap(err))
+	}
+	return n, nil
+}

@@ -1,0 +1,132 @@
+package lease
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/jmoiron/sqlx"
+
+	"kith/repo/db"
+)
+
+// DefaultTerm is how long a lease stands without being renewed.
+const DefaultTerm = 30 * time.Second
+
+// ErrLost says that the lease may be somebody else's by now.
+var ErrLost = errors.New("the lease was lost")
+
+// Config is what a Store works with.
+type Config struct {
+	DB *sqlx.DB
+	// Process names this process to people, as host:pid.
+	Process string
+	Term    time.Duration    // 0: DefaultTerm
+	Now     func() time.Time // with a monotonic reading; nil: time.Now
+	Log     *slog.Logger
+}
+
+// Store takes leases. It is safe for concurrent use.
+type Store struct {
+	cfg Config
+
+	mu   sync.Mutex
+	seen map[string]sighting
+}
+
+// sighting is since when a ver has been seen in a row.
+type sighting struct {
+	ver   uint64
+	since time.Time
+}
+
+// New makes a store.
+func New(cfg Config) *Store {
+	if cfg.Term <= 0 {
+		cfg.Term = DefaultTerm
+	}
+	if cfg.Now == nil {
+		cfg.Now = time.Now
+	}
+	if cfg.Log == nil {
+		cfg.Log = slog.New(slog.DiscardHandler)
+	}
+	return &Store{cfg: cfg, seen: map[string]sighting{}}
+}
+
+// Term is how long the leases of this store stand without being renewed.
+func (s *Store) Term() time.Duration { return s.cfg.Term }
+
+// HeldError says who holds a lease that could not be taken.
+type HeldError struct {
+	Row Row
+}
+
+// Error names the holder.
+func (e *HeldError) Error() string {
+	return fmt.Sprintf("the lease %s is held by %s", e.Row.Name, Who(e.Row.Holder))
+}
+
+// Late reports that the holder should have renewed the lease by now: it has
+// probably died, and waiting for a term is worth while.
+func (e *HeldError) Late() bool { return e.Row.LeftMS < 0 }
+
+// takeTries bounds how often a take that loses its swap looks again.
+const takeTries = 3
+
+// Take takes the lease of name and renews it until Release. It is refused with
+// a *HeldError where somebody has it. Called again and again it takes a lease
+// that was not renewed for a term since the first call that saw it so.
+func (s *Store) Take(ctx context.Context, name string) (*Lease, error) {
+	holder := s.cfg.Process + ":" + rand.Text()[:12]
+	var row Row
+	for range takeTries {
+		var err error
+		if row, err = s.read(ctx, name); err != nil {
+			return nil, err
+		}
+		if !row.Free() && !s.abandoned(row) {
+			return nil, &HeldError{row}
+		}
+		l, err := s.try(ctx, row, holder)
+		if l != nil || err != nil {
+			return l, err
+		}
+	}
+	return nil, &HeldError{row}
+}
+
+// abandoned reports that the row's ver has stood still for a whole term while
+// this process looked.
+func (s *Store) abandoned(r Row) bool {
+	now := s.cfg.Now() // after the read: the ver was there before
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if last, ok := s.seen[r.Name]; ok && last.ver == r.Ver {
+		return now.Sub(last.since) >= r.term()
+	}
+	s.seen[r.Name] = sighting{ver: r.Ver, since: now}
+	return false
+}
+
+// try is one swap of a take; nil where another process was first.
+func (s *Store) try(ctx context.Context, row Row, holder string) (*Lease, error) {
+	sent := s.cfg.Now()
+	won, err := s.put(ctx, row, holder)
+	if err != nil {
+		// The outcome may be unknown. If it went well after all nobody renews
+		// it, and it is free again after a term.
+		return nil, fmt.Errorf("take lease %s: %w", row.Name, db.Wrap(err))
+	}
+	if !won {
+		return nil, nil
+	}
+	if !row.Free() {
+		s.cfg.Log.Warn("took over a lease that was not renewed", "lease", row.Name, "from", Who(row.Holder))
+	}
+	return s.hold(row.Name, holder, row.Ver+1, sent), nil
+}

@@ -1,0 +1,271 @@
+package relation
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/jmoiron/sqlx"
+
+	"kith/repo"
+	"kith/repo/db"
+	"kith/repo/list"
+)
+
+// ErrLost says that part of a row or archive cannot be read, and that nobody
+// told what stood there.
+var ErrLost = errors.New("entries are lost")
+
+// Told is what other rows say about an account: the entries that its own row
+// and archive must hold.
+type Told struct {
+	Edges  []list.Edge
+	Beside []Beside
+}
+
+// Beside is an entry of blocking, blocked by, requests or requested.
+type Beside struct {
+	Section list.Section
+	list.Entry
+}
+
+// Rewritten tells what a rewrite did.
+type Rewritten struct {
+	Changed bool
+	Doubles int            // ids that stood more than once
+	Lost    []list.Section // of the row: what stood there is dropped, or came from others
+	Added   int            // entries that others told of
+}
+
+// Rewrite makes an account's row and archive right by themselves, while it
+// holds the row's lock. Lists are put in order; an id that stands more than once,
+// in the row, in the archive or in both, stands once afterwards, in the row, laid
+// together as Salvage does; what stands in a segment where it does not belong
+// moves to the row; headers are those of their segments, counts what is kept and
+// what is archived, columns those of the list. The row goes in by a swap.
+//
+// What cannot be read is dropped, and the entries that others told of and that
+// stand in no readable part take its place. Without told it answers ErrLost then
+// and changes nothing. Errors are those of Swap, and repo.ErrConflict where the
+// swap is lost.
+func (e *Edits) Rewrite(ctx context.Context, id uint64, told *Told) (done Rewritten, err error) {
+	for range lockTries {
+		var won bool
+		if done, won, err = e.rewrite(ctx, id, told); err != nil {
+			return Rewritten{}, fmt.Errorf("rewrite account %d: %w", id, err)
+		}
+		if won {
+			return done, nil
+		}
+	}
+	return Rewritten{}, fmt.Errorf("rewrite account %d: %w", id, repo.ErrConflict)
+}
+
+func (e *Edits) rewrite(ctx context.Context, id uint64, told *Told) (done Rewritten, won bool, err error) {
+	var sent []Row
+	err = db.WithTx(ctx, e.store.large, func(tx *sqlx.Tx) error {
+		w, err := readRewrite(ctx, tx, id)
+		if err != nil {
+			return err
+		}
+		if err := w.run(ctx, told); err != nil {
+			return err
+		}
+		done = w.done
+		r, err := e.Pack(w.draft())
+		if err != nil {
+			return err
+		}
+		sent = []Row{r}
+		return e.store.swapAll(ctx, tx, sent)
+	})
+	if errors.Is(err, ErrLost) || errors.Is(err, list.ErrFormat) {
+		return done, false, err
+	}
+	if won, err = e.store.judge(ctx, sent, err); won && err == nil {
+		e.store.Tell(ctx, sent)
+	}
+	done.Changed = won
+	return done, won, err
+}
+
+// rewrite is one account on its way to be right.
+type rewrite struct {
+	q      sqlx.QueryerContext
+	row    Stored
+	absent bool // there is no row
+	list   *list.List
+	counts Counts
+	ids    []uint64        // of the friends, followers and following, row and archive
+	double map[uint64]bool // ids that stand more than once
+	edges  []list.Edge     // what moves from segments to the row
+	moved  []*segment
+	done   Rewritten
+	lost   bool // something cannot be read,
+	blank  bool // edges among it
+}
+
+// readRewrite locks and salvages a row.
+func readRewrite(ctx context.Context, tx *sqlx.Tx, id uint64) (*rewrite, error) {
+	row, err := readStored(ctx, tx, id, ` FOR UPDATE`)
+	if err != nil {
+		return nil, err
+	}
+	w := &rewrite{q: tx, row: row, absent: row.Ver == 0, double: map[uint64]bool{}}
+	w.row.ArchivedAt = 0 // as the segments will say
+	w.list, w.done.Lost = Salvage(row.List)
+	if w.absent {
+		w.done.Lost = everySection
+	}
+	w.lose(w.done.Lost)
+	w.addIDs(w.list)
+	return w, nil
+}
+
+// lose notes that sections cannot be read.
+func (w *rewrite) lose(lost []list.Section) {
+	w.lost = w.lost || len(lost) > 0
+	w.blank = w.blank || slices.ContainsFunc(lost, func(s list.Section) bool { return s <= list.Following })
+}
+
+func (w *rewrite) addIDs(l *list.List) {
+	for s := list.Friends; s <= list.Following; s++ {
+		w.ids = l.AppendIDs(w.ids, s)
+	}
+}
+
+// run finds what is wrong in a first pass over the segments and puts it right
+// in a second.
+func (w *rewrite) run(ctx context.Context, told *Told) error {
+	if err := eachSegment(ctx, w.q, w.row.AccountID, w.inspect); err != nil {
+		return err
+	}
+	if told == nil && w.lost {
+		return ErrLost
+	}
+	slices.Sort(w.ids)
+	for i := 1; i < len(w.ids); i++ {
+		if w.ids[i] == w.ids[i-1] {
+			w.double[w.ids[i]] = true
+		}
+	}
+	w.done.Doubles = len(w.double)
+	if err := eachSegment(ctx, w.q, w.row.AccountID, w.mend); err != nil {
+		return err
+	}
+	w.list.Merge(append(w.takeDoubles(w.list), w.edges...))
+	if w.lost {
+		w.believe(told)
+	}
+	for s := list.Friends; s <= list.Following; s++ {
+		w.counts.Add(s, w.list.Len(s))
+	}
+	return nil
+}
+
+// inspect notes the ids of a segment, and whether all of it can be read. A
+// segment newer than its row is one whose row was lost, or put back from a
+// backup: the row that is written now must be newer, or it would make segments
+// under names that are taken.
+func (w *rewrite) inspect(g Segment) error {
+	l, lost := Salvage(g.List)
+	w.lose(lost)
+	w.addIDs(l)
+	if w.absent {
+		w.row.Ver = max(w.row.Ver, g.Ver, g.Seq>>10)
+	}
+	return nil
+}
+
+// mend puts one segment right, if anything is wrong with it. One that is newer
+// than its row goes back into the row: it stands where a segment to come will.
+func (w *rewrite) mend(g Segment) error {
+	l, lost := Salvage(g.List)
+	if g.Section > list.Following {
+		l = list.New() // there are no such segments
+	}
+	out := &segment{Header: g.Header, list: l, changed: len(lost) > 0 || !Fits(g) || g.Ver > w.row.Ver}
+	before := l.Len(g.Section)
+	w.edges = append(w.edges, w.takeDoubles(l)...)
+	for s := list.Friends; s <= list.Following; s++ {
+		if s != g.Section || g.Seq>>10 > w.row.Ver {
+			w.edges = append(w.edges, takeAll(l, s)...)
+		}
+	}
+	out.changed = out.changed || l.Len(g.Section) != before
+	w.counts.Add(g.Section, l.Len(g.Section))
+	w.row.ArchivedAt = max(w.row.ArchivedAt, headerOf(g.Section, g.Seq, l).NewestAt)
+	if out.changed {
+		w.moved = append(w.moved, out)
+	}
+	return nil
+}
+
+// takeDoubles takes the ids that stand more than once out of a list.
+func (w *rewrite) takeDoubles(l *list.List) (edges []list.Edge) {
+	for id := range w.double {
+		edges = append(edges, take(l, id)...)
+	}
+	return edges
+}
+
+func takeAll(l *list.List, s list.Section) (edges []list.Edge) {
+	for _, id := range l.AppendIDs(nil, s) {
+		edges = append(edges, take(l, id)...)
+	}
+	return edges
+}
+
+// take removes an id from the edges of a list and returns what stood there.
+func take(l *list.List, id uint64) (edges []list.Edge) {
+	mine, theirs := l.Times(id)
+	if l.DropFollowing(id) {
+		edges = append(edges, list.Edge{ID: id, Time: mine, Out: true})
+	}
+	if l.DropFollower(id) {
+		edges = append(edges, list.Edge{ID: id, Time: theirs})
+	}
+	return edges
+}
+
+// believe adds what others told and no readable part holds.
+func (w *rewrite) believe(told *Told) {
+	if w.blank {
+		edges := slices.DeleteFunc(slices.Clone(told.Edges), func(e list.Edge) bool {
+			_, there := slices.BinarySearch(w.ids, e.ID)
+			return there
+		})
+		n := w.list.Merge(edges)
+		w.done.Added += n.Followers + n.Following
+	}
+	for _, b := range told.Beside {
+		if slices.Contains(w.done.Lost, b.Section) && w.list.Put(b.Section, b.ID, b.Time) {
+			w.done.Added++
+		}
+	}
+}
+
+// draft is the rewritten row, ready to be packed.
+func (w *rewrite) draft() *Draft {
+	return &Draft{row: w.row.Row, counts: w.counts, list: w.list, changed: true, segments: w.moved}
+}
+
+// Fits reports whether a segment's list is valid, has the entries of its
+// section and no others, and is what its header says.
+func Fits(g Segment) bool {
+	v, err := list.Parse(g.List)
+	if err != nil || v.Check() != nil {
+		return false
+	}
+	l, err := v.Open()
+	if err != nil {
+		return false
+	}
+	for s := list.Friends; s <= list.Options; s++ {
+		if (l.Len(s) > 0) != (s == g.Section) {
+			return false
+		}
+	}
+	return headerOf(g.Section, g.Seq, l) == g.Header
+}

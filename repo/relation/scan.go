@@ -1,0 +1,210 @@
+package relation
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/jmoiron/sqlx"
+
+	"kith/repo"
+	"kith/repo/db"
+	"kith/repo/list"
+)
+
+// Stored is a row with all its columns, whether they agree or not, and a list
+// whose bytes nobody has looked at yet: what an audit begins with.
+type Stored struct {
+	Row
+	Columns
+}
+
+// Columns are what a row says beside its list about the length of the list.
+type Columns struct {
+	KeptFollowers uint32
+	KeptFollowing uint32
+	Blocks        uint32
+}
+
+// ColumnsOf returns the columns that a list must have beside it.
+func ColumnsOf(v list.View) Columns {
+	return Columns{uint32(keptFollowers(v)), uint32(keptFollowing(v)), uint32(blocks(v))}
+}
+
+// Kept returns the counts of an account of which this list is all there is.
+func Kept(v list.View) Counts {
+	return Counts{uint32(v.Len(list.Friends)), uint32(keptFollowers(v)), uint32(keptFollowing(v))}
+}
+
+// Segment is an archive segment as it is stored, its list unproven.
+type Segment struct {
+	Header
+	Ver  uint64 `db:"ver"`
+	List []byte `db:"list"`
+}
+
+// storedColumns of a row in the order in which scanStored reads them.
+const storedColumns = `account_id, ver, list, friends, followers, following, archived_at, updated_at, kept_followers, kept_following, blocks`
+
+func scanStored(rows *sqlx.Rows, each func(Stored) error) error {
+	defer rows.Close()
+	for rows.Next() {
+		var r Stored
+		err := rows.Scan(&r.AccountID, &r.Ver, &r.List, &r.Friends, &r.Followers, &r.Following, &r.ArchivedAt, &r.UpdatedAt, &r.KeptFollowers, &r.KeptFollowing, &r.Blocks)
+		if err == nil {
+			err = each(r)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return rows.Err()
+}
+
+// Scan hands up to limit rows that come after the given account in key order
+// (0 for the first) to each, as they arrive: one is in memory at a time. An error
+// of each ends the scan. Index: PRIMARY (bucket, account_id), a range.
+func (s *Store) Scan(ctx context.Context, after uint64, limit int, each func(Stored) error) error {
+	rows, err := s.small.QueryxContext(ctx, `SELECT `+storedColumns+` FROM relation WHERE (bucket = ? AND account_id > ?) OR bucket > ? ORDER BY bucket, account_id LIMIT ?`,
+		Bucket(after), after, Bucket(after), limit)
+	if err == nil {
+		err = scanStored(rows, each)
+	}
+	if err != nil {
+		return fmt.Errorf("scan relations after %d: %w", after, db.Wrap(err))
+	}
+	return nil
+}
+
+// Archived returns up to limit accounts that have archive segments and come
+// after the given account in key order, up to last. Index: PRIMARY (bucket,
+// account_id, …), a range.
+func (s *Store) Archived(ctx context.Context, after, last uint64, limit int) ([]uint64, error) {
+	var out []uint64
+	err := s.small.SelectContext(ctx, &out, `SELECT account_id FROM relation_archive WHERE ((bucket = ? AND account_id > ?) OR bucket > ?) AND ((bucket = ? AND account_id <= ?) OR bucket < ?) GROUP BY bucket, account_id ORDER BY bucket, account_id LIMIT ?`,
+		Bucket(after), after, Bucket(after), Bucket(last), last, Bucket(last), limit)
+	if err != nil {
+		return nil, fmt.Errorf("find archives after %d: %w", after, db.Wrap(err))
+	}
+	return out, nil
+}
+
+// sampled is how many of the 1,024 buckets About counts.
+const sampled = 16
+
+// About estimates the number of rows from the first 16 of the 1,024 buckets.
+// Index: PRIMARY (bucket, account_id), or by_blocks, which holds the bucket too.
+func (s *Store) About(ctx context.Context) (int64, error) {
+	var n int64
+	if err := s.small.GetContext(ctx, &n, `SELECT COUNT(*) FROM relation WHERE bucket < ?`, sampled); err != nil {
+		return 0, fmt.Errorf("count a part of the relations: %w", db.Wrap(err))
+	}
+	return n * (1024 / sampled), nil
+}
+
+// Examine hands an account's row and then its segments, one at a time, to row
+// and segment, all as of one moment. Where it finds that the archive was changed
+// meanwhile it calls them anew from the beginning, row first. If locked is set, or
+// that happens over and over, it holds the row's lock, without which nothing of
+// the account changes. An account without a row has Ver 0.
+func (s *Store) Examine(ctx context.Context, id uint64, locked bool, row func(Stored) error, segment func(Segment) error) error {
+	for try := 0; try < looseTries && !locked; try++ {
+		steady, err := s.examineLoose(ctx, id, row, segment)
+		if steady && err == nil {
+			return nil
+		}
+		if err != nil && !errors.Is(err, repo.ErrNotFound) { // a segment that was there a moment ago
+			return fmt.Errorf("examine account %d: %w", id, err)
+		}
+	}
+	err := db.Retry(ctx, lockTries, func(ctx context.Context) error {
+		return db.WithTx(ctx, s.large, func(tx *sqlx.Tx) error {
+			return examine(ctx, tx, id, ` FOR UPDATE`, row, segment)
+		})
+	})
+	if err != nil {
+		return fmt.Errorf("examine account %d: %w", id, db.Wrap(err))
+	}
+	return nil
+}
+
+const (
+	// looseTries is how often an account is read without its lock.
+	looseTries = 5
+	// lockTries is how often a transaction that ends in a deadlock is run.
+	lockTries = 10
+)
+
+// examineLoose reads an account without a lock, and reports whether its archive
+// stood still meanwhile: then the row, at whatever moment it was read, goes with
+// it. Followers who come to an account that everybody follows change the row only.
+func (s *Store) examineLoose(ctx context.Context, id uint64, row func(Stored) error, segment func(Segment) error) (steady bool, err error) {
+	before, err := s.stamps(ctx, id)
+	if err != nil {
+		return false, err
+	}
+	if err := examine(ctx, s.large, id, "", row, segment); err != nil {
+		return false, err
+	}
+	after, err := s.stamps(ctx, id)
+	return slices.Equal(before, after), err
+}
+
+// stamp is a segment and the last change to it.
+type stamp struct {
+	Section list.Section `db:"section"`
+	Seq     uint64       `db:"seq"`
+	Ver     uint64       `db:"ver"`
+}
+
+// stamps returns those of an account's segments. Index: PRIMARY (bucket,
+// account_id, …), one range.
+func (s *Store) stamps(ctx context.Context, id uint64) (out []stamp, err error) {
+	err = s.small.SelectContext(ctx, &out, `SELECT section, seq, ver FROM relation_archive WHERE bucket = ? AND account_id = ? ORDER BY section, seq`, Bucket(id), id)
+	if err != nil {
+		return nil, fmt.Errorf("load archive of %d: %w", id, db.Wrap(err))
+	}
+	return out, nil
+}
+
+func examine(ctx context.Context, q sqlx.QueryerContext, id uint64, lock string, row func(Stored) error, segment func(Segment) error) error {
+	r, err := readStored(ctx, q, id, lock)
+	if err != nil {
+		return err
+	}
+	if err := row(r); err != nil {
+		return err
+	}
+	return eachSegment(ctx, q, id, segment)
+}
+
+// readStored reads one row. Index: PRIMARY (bucket, account_id).
+func readStored(ctx context.Context, q sqlx.QueryerContext, id uint64, lock string) (Stored, error) {
+	out := Stored{Row: absent(id)}
+	rows, err := q.QueryxContext(ctx, `SELECT `+storedColumns+` FROM relation WHERE bucket = ? AND account_id = ?`+lock, Bucket(id), id)
+	if err == nil {
+		err = scanStored(rows, func(r Stored) error { out = r; return nil })
+	}
+	return out, err
+}
+
+// eachSegment hands the segments of an account to fn, one in memory at a time.
+// Index: PRIMARY, one row each.
+func eachSegment(ctx context.Context, q sqlx.QueryerContext, id uint64, fn func(Segment) error) error {
+	all, err := headers(ctx, q, id)
+	if err != nil {
+		return err
+	}
+	for _, h := range all {
+		g := Segment{Header: h}
+		row := q.QueryRowxContext(ctx, `SELECT ver, list FROM relation_archive WHERE bucket = ? AND account_id = ? AND section = ? AND seq = ?`, Bucket(id), id, h.Section, h.Seq)
+		if err := row.Scan(&g.Ver, &g.List); err != nil {
+			return fmt.Errorf("load %s segment %d of %d: %w", h.Section, h.Seq, id, db.Wrap(err))
+		}
+		if err := fn(g); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,176 @@
+package suggest
+
+import (
+	"context"
+	"encoding/binary"
+	"fmt"
+	"log/slog"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/jmoiron/sqlx"
+
+	"kith/repo"
+	"kith/repo/cache"
+	"kith/repo/db"
+)
+
+// MaxRows bounds how many rows one statement reads.
+const MaxRows = 480
+
+// maxTries is how often a lost swap is done again.
+const maxTries = 20
+
+// Store reads and changes suggest rows. It is safe for concurrent use.
+type Store struct {
+	db   *sqlx.DB
+	rows cache.Reader[Row]
+	log  *slog.Logger
+}
+
+// New makes a store; the pool should interpolate arguments. log is told of rows
+// whose bytes are bad.
+func New(pool *sqlx.DB, c cache.Cache, log *slog.Logger) *Store {
+	s := &Store{db: pool, log: log}
+	s.rows = cache.Reader[Row]{Cache: c, Key: key, Unpack: unpack, Pack: pack, Load: s.load}
+	return s
+}
+
+func bucket(id uint64) uint16 { return uint16(id & 1023) }
+
+// The cached form is made_at and then the list.
+
+func key(id uint64) string { return "s1:" + strconv.FormatUint(id, 36) }
+
+func pack(r Row) (uint64, []byte) {
+	if r.Ver == 0 {
+		return 0, nil
+	}
+	return r.Ver, append(binary.BigEndian.AppendUint32(nil, r.MadeAt), r.encode()...)
+}
+
+func unpack(id uint64, e cache.Entry) (Row, error) {
+	r := Row{AccountID: id, Ver: e.Ver}
+	if e.Ver == 0 {
+		return r, nil
+	}
+	if len(e.Value) < 4 {
+		return r, ErrFormat
+	}
+	r.MadeAt = binary.BigEndian.Uint32(e.Value)
+	return r, r.decode(e.Value[4:])
+}
+
+// Row returns the row of an account, through the cache; Ver 0 where it has none.
+func (s *Store) Row(ctx context.Context, id uint64) (Row, error) {
+	rows, err := s.rows.Read(ctx, []uint64{id})
+	return rows[id], err
+}
+
+// load reads rows by primary key. A row whose bytes cannot be read counts as
+// empty and is told to the log. Index: PRIMARY (bucket, account_id), one range an id.
+func (s *Store) load(ctx context.Context, ids []uint64) (map[uint64]Row, error) {
+	out := make(map[uint64]Row, len(ids))
+	for _, id := range ids {
+		out[id] = Row{AccountID: id}
+	}
+	for part := range slices.Chunk(ids, MaxRows) {
+		var found []struct {
+			AccountID uint64 `db:"account_id"`
+			Ver       uint64 `db:"ver"`
+			List      []byte `db:"list"`
+			MadeAt    uint32 `db:"made_at"`
+		}
+		err := s.db.SelectContext(ctx, &found, `SELECT account_id, ver, list, made_at FROM suggest WHERE (bucket, account_id) IN (`+pairs(len(part))+`)`, keys(part)...)
+		if err != nil {
+			return nil, fmt.Errorf("load %d suggestions: %w", len(part), db.Wrap(err))
+		}
+		for _, f := range found {
+			r := Row{AccountID: f.AccountID, Ver: f.Ver, MadeAt: f.MadeAt}
+			if err := r.decode(f.List); err != nil {
+				s.log.Error("suggestions begin anew", "account", f.AccountID, "ver", f.Ver, "err", err)
+				r = Row{AccountID: f.AccountID, Ver: f.Ver}
+			}
+			out[f.AccountID] = r
+		}
+	}
+	return out, nil
+}
+
+// MadeAt returns when the suggestions of those of ids that have any were made.
+// Index: PRIMARY (bucket, account_id), one range an id.
+func (s *Store) MadeAt(ctx context.Context, ids []uint64) (map[uint64]uint32, error) {
+	out := make(map[uint64]uint32, len(ids))
+	for part := range slices.Chunk(ids, MaxRows) {
+		var found []struct {
+			AccountID uint64 `db:"account_id"`
+			MadeAt    uint32 `db:"made_at"`
+		}
+		err := s.db.SelectContext(ctx, &found, `SELECT account_id, made_at FROM suggest WHERE (bucket, account_id) IN (`+pairs(len(part))+`)`, keys(part)...)
+		if err != nil {
+			return nil, fmt.Errorf("load the times of %d suggestions: %w", len(part), db.Wrap(err))
+		}
+		for _, f := range found {
+			out[f.AccountID] = f.MadeAt
+		}
+	}
+	return out, nil
+}
+
+// Edit changes the row of an account: edit gets it as it is in the database, may
+// be called again where somebody else was first, and says whether it changed
+// anything. It wraps repo.ErrConflict when it never came to be the first.
+func (s *Store) Edit(ctx context.Context, id uint64, edit func(*Row) bool) error {
+	for range maxTries {
+		rows, err := s.load(ctx, []uint64{id})
+		if err != nil {
+			return err
+		}
+		r := rows[id]
+		if !edit(&r) {
+			return nil
+		}
+		r.Ver++
+		won, err := s.swap(ctx, r)
+		if err != nil {
+			return err
+		}
+		if won {
+			s.rows.Tell(ctx, []uint64{id}, []Row{r})
+			return nil
+		}
+	}
+	return fmt.Errorf("change the suggestions of %d: lost %d swaps: %w", id, maxTries, repo.ErrConflict)
+}
+
+// swap stores a row where its ver is one lower; ver underflows, and the
+// statement fails, where it is not. A swap with an unknown outcome is an error:
+// to suggest or to dismiss once more changes nothing.
+// Index: PRIMARY (bucket, account_id).
+func (s *Store) swap(ctx context.Context, r Row) (won bool, err error) {
+	_, err = s.db.ExecContext(ctx, `INSERT INTO suggest (bucket, account_id, ver, list, made_at) VALUES (?, ?, ?, ?, ?)
+		ON DUPLICATE KEY UPDATE list = IF(ver+1=VALUES(ver), VALUES(list), list), made_at = IF(ver+1=VALUES(ver), VALUES(made_at), made_at), ver = IF(ver+1=VALUES(ver), VALUES(ver), ver-ver-1)`,
+		bucket(r.AccountID), r.AccountID, r.Ver, r.encode(), r.MadeAt)
+	switch class := db.Classify(err); class {
+	case db.OK:
+		return true, nil
+	case db.LostSwap, db.Deadlock, db.LockWait:
+		return false, nil
+	}
+	if db.OutcomeUnknown(err) {
+		s.rows.Flight.Forget([]string{key(r.AccountID)})
+		s.rows.Cache.Drop(ctx, []string{key(r.AccountID)})
+	}
+	return false, fmt.Errorf("swap the suggestions of %d: %w", r.AccountID, db.Wrap(err))
+}
+
+func pairs(n int) string { return strings.TrimSuffix(strings.Repeat("(?,?),", n), ",") }
+
+func keys(ids []uint64) []any {
+	args := make([]any, 0, 2*len(ids))
+	for _, id := range ids {
+		args = append(args, bucket(id), id)
+	}
+	return args
+}

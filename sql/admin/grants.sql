@@ -1,0 +1,88 @@
+-- Purpose: three users with no more rights than they need:
+--            kith_app   kith serve, and the commands account, import and export
+--            kith_jobs  kith cron and kith audit
+--            kith_read  a person who reads, and runs the other scripts of this folder
+-- Set:     @app_password, @jobs_password, @read_password
+--                     each makes its user where there is none; a user that exists
+--                     keeps its password. Without them only rights are given: that
+--                     is the way to run this again after an update
+--          @host      from where they may connect ('localhost')
+--          @database  the database of kith ('kith')
+-- Cost:    none.
+-- Safety:  run it as a user who may CREATE USER and GRANT, after `kith migrate up`:
+--          a right on a table that does not exist is an error. It adds and never
+--          takes away. Passwords on a command line are seen by everybody on the
+--          machine: put the SETs into a file that only you can read, and send that
+--          before this one (README.md).
+--
+-- `kith migrate` is run by another user, who may do everything to this database and
+-- need not exist between two updates. Give it
+--     GRANT ALL PRIVILEGES ON kith.* TO …
+--
+-- `kith dev` with a database that is named is both app and jobs, and migrates: it
+-- is not for these users.
+
+-- MariaDB makes a user who is named in a GRANT, without a password, unless told.
+SET @host = COALESCE(@host, 'localhost'), @database = COALESCE(@database, 'kith') /*M!100100 , SESSION sql_mode = CONCAT(@@sql_mode, ',NO_AUTO_CREATE_USER') */;
+SET @app = CONCAT('''kith_app''@', QUOTE(@host)), @jobs = CONCAT('''kith_jobs''@', QUOTE(@host)), @read = CONCAT('''kith_read''@', QUOTE(@host));
+SET @on = CONCAT(' ON `', REPLACE(@database, '`', '``'), '`.');
+
+SET @s = IF(COALESCE(@app_password, '') = '', 'DO 0', CONCAT('CREATE USER IF NOT EXISTS ', @app, ' IDENTIFIED BY ', QUOTE(@app_password))); PREPARE s FROM @s; EXECUTE s;
+SET @s = IF(COALESCE(@jobs_password, '') = '', 'DO 0', CONCAT('CREATE USER IF NOT EXISTS ', @jobs, ' IDENTIFIED BY ', QUOTE(@jobs_password))); PREPARE s FROM @s; EXECUTE s;
+SET @s = IF(COALESCE(@read_password, '') = '', 'DO 0', CONCAT('CREATE USER IF NOT EXISTS ', @read, ' IDENTIFIED BY ', QUOTE(@read_password))); PREPARE s FROM @s; EXECUTE s;
+
+-- What serves people. Lists and counts are changed, never deleted; only segments of the
+-- archive that have become empty are.
+SET @s = CONCAT('GRANT SELECT, INSERT, UPDATE', @on, 'account TO ', @app); PREPARE s FROM @s; EXECUTE s;
+SET @s = CONCAT('GRANT SELECT, INSERT', @on, 'username TO ', @app); PREPARE s FROM @s; EXECUTE s;
+SET @s = CONCAT('GRANT SELECT, INSERT, UPDATE', @on, 'sequence TO ', @app); PREPARE s FROM @s; EXECUTE s;
+SET @s = CONCAT('GRANT SELECT, INSERT, UPDATE', @on, 'relation TO ', @app); PREPARE s FROM @s; EXECUTE s;
+SET @s = CONCAT('GRANT SELECT, INSERT, UPDATE, DELETE', @on, 'relation_archive TO ', @app); PREPARE s FROM @s; EXECUTE s;
+SET @s = CONCAT('GRANT SELECT, INSERT, UPDATE', @on, 'interaction TO ', @app); PREPARE s FROM @s; EXECUTE s;
+SET @s = CONCAT('GRANT SELECT', @on, 'affinity TO ', @app); PREPARE s FROM @s; EXECUTE s;
+SET @s = CONCAT('GRANT SELECT, INSERT, UPDATE', @on, 'suggest TO ', @app); PREPARE s FROM @s; EXECUTE s;
+SET @s = CONCAT('GRANT SELECT, INSERT, UPDATE', @on, 'seen TO ', @app); PREPARE s FROM @s; EXECUTE s;
+SET @s = CONCAT('GRANT SELECT', @on, 'goose_db_version TO ', @app); PREPARE s FROM @s; EXECUTE s;
+
+-- What the jobs do. They make no accounts; they fold and delete interactions.
+SET @s = CONCAT('GRANT SELECT', @on, 'account TO ', @jobs); PREPARE s FROM @s; EXECUTE s;
+SET @s = CONCAT('GRANT SELECT, INSERT, UPDATE', @on, 'relation TO ', @jobs); PREPARE s FROM @s; EXECUTE s;
+SET @s = CONCAT('GRANT SELECT, INSERT, UPDATE, DELETE', @on, 'relation_archive TO ', @jobs); PREPARE s FROM @s; EXECUTE s;
+SET @s = CONCAT('GRANT SELECT, DELETE', @on, 'interaction TO ', @jobs); PREPARE s FROM @s; EXECUTE s;
+SET @s = CONCAT('GRANT SELECT, INSERT, UPDATE', @on, 'affinity TO ', @jobs); PREPARE s FROM @s; EXECUTE s;
+SET @s = CONCAT('GRANT SELECT, INSERT, UPDATE', @on, 'suggest TO ', @jobs); PREPARE s FROM @s; EXECUTE s;
+SET @s = CONCAT('GRANT SELECT', @on, 'seen TO ', @jobs); PREPARE s FROM @s; EXECUTE s;
+SET @s = CONCAT('GRANT SELECT, INSERT, UPDATE', @on, 'lease TO ', @jobs); PREPARE s FROM @s; EXECUTE s;
+SET @s = CONCAT('GRANT SELECT, INSERT, UPDATE, DELETE', @on, 'job_run TO ', @jobs); PREPARE s FROM @s; EXECUTE s;
+SET @s = CONCAT('GRANT SELECT, INSERT, UPDATE', @on, 'job_cursor TO ', @jobs); PREPARE s FROM @s; EXECUTE s;
+SET @s = CONCAT('GRANT SELECT', @on, 'goose_db_version TO ', @jobs); PREPARE s FROM @s; EXECUTE s;
+
+-- A person who reads. Temporary tables are for hot_growth.sql; a table of the session is
+-- all that can be written with that right.
+SET @s = CONCAT('GRANT CREATE TEMPORARY TABLES', @on, '* TO ', @read); PREPARE s FROM @s; EXECUTE s;
+SET @s = CONCAT('GRANT SELECT', @on, 'account TO ', @read); PREPARE s FROM @s; EXECUTE s;
+SET @s = CONCAT('GRANT SELECT', @on, 'username TO ', @read); PREPARE s FROM @s; EXECUTE s;
+SET @s = CONCAT('GRANT SELECT', @on, 'sequence TO ', @read); PREPARE s FROM @s; EXECUTE s;
+SET @s = CONCAT('GRANT SELECT', @on, 'relation TO ', @read); PREPARE s FROM @s; EXECUTE s;
+SET @s = CONCAT('GRANT SELECT', @on, 'relation_archive TO ', @read); PREPARE s FROM @s; EXECUTE s;
+SET @s = CONCAT('GRANT SELECT', @on, 'interaction TO ', @read); PREPARE s FROM @s; EXECUTE s;
+SET @s = CONCAT('GRANT SELECT', @on, 'affinity TO ', @read); PREPARE s FROM @s; EXECUTE s;
+SET @s = CONCAT('GRANT SELECT', @on, 'suggest TO ', @read); PREPARE s FROM @s; EXECUTE s;
+SET @s = CONCAT('GRANT SELECT', @on, 'seen TO ', @read); PREPARE s FROM @s; EXECUTE s;
+SET @s = CONCAT('GRANT SELECT', @on, 'lease TO ', @read); PREPARE s FROM @s; EXECUTE s;
+SET @s = CONCAT('GRANT SELECT', @on, 'job_run TO ', @read); PREPARE s FROM @s; EXECUTE s;
+SET @s = CONCAT('GRANT SELECT', @on, 'job_cursor TO ', @read); PREPARE s FROM @s; EXECUTE s;
+SET @s = CONCAT('GRANT SELECT', @on, 'goose_db_version TO ', @read); PREPARE s FROM @s; EXECUTE s;
+
+-- What they have now.
+SELECT REPLACE(g.who, '''', '') AS who, g.place AS on_table, g.rights
+FROM (SELECT grantee AS who, table_name AS place, GROUP_CONCAT(privilege_type ORDER BY privilege_type SEPARATOR ', ') AS rights
+      FROM information_schema.table_privileges
+      WHERE table_schema = @database AND grantee IN (@app, @jobs, @read)
+      GROUP BY grantee, table_name
+      UNION ALL
+      SELECT grantee, '(all)', GROUP_CONCAT(privilege_type ORDER BY privilege_type SEPARATOR ', ')
+      FROM information_schema.schema_privileges
+      WHERE table_schema = @database AND grantee IN (@app, @jobs, @read)
+      GROUP BY grantee) AS g
+ORDER BY g.who, g.place;

@@ -1,0 +1,238 @@
+package sql_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/jmoiron/sqlx"
+
+	"kith/repo/cache"
+	"kith/repo/db"
+	"kith/repo/dbtest"
+	"kith/repo/list"
+	"kith/repo/relation"
+)
+
+func TestMain(m *testing.M) { dbtest.Main(m) }
+
+// plant is a small graph in a database of its own: ids of both widths, every
+// section, options of every kind, and an archive.
+type plant struct {
+	t      *testing.T
+	dsn    string
+	pool   *sqlx.DB
+	store  *relation.Store
+	edits  *relation.Edits
+	drafts map[uint64]*relation.Draft
+	ids    []uint64
+	narrow uint64 // the account with most followers, all ids below 1<<32
+	wide   uint64 // the next one
+}
+
+const start = 1_700_000_000
+
+func open(t *testing.T, dsn string) *sqlx.DB {
+	t.Helper()
+	pool, err := db.Open(t.Context(), db.Config{DSN: dsn})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { pool.Close() })
+	return pool
+}
+
+func newPlant(t *testing.T) *plant {
+	t.Helper()
+	p := &plant{t: t, dsn: dbtest.FreshDSN(t), drafts: map[uint64]*relation.Draft{}, narrow: 5000, wide: 1<<40 + 5000}
+	p.pool = open(t, p.dsn)
+	dbtest.Migrate(t, p.pool)
+	p.store = relation.New(p.pool, p.pool, cache.NewNone(), 0)
+	p.edits = relation.NewEdits(p.store, func() time.Time { return time.Unix(start, 0) })
+	rng := rand.New(rand.NewPCG(3, 4))
+	p.crowd(rng, 1<<10, 60)
+	p.crowd(rng, 1<<40, 40)
+	p.fans(p.narrow, 6000, 400)
+	p.fans(p.wide, 1<<40+6000, 300)
+	p.sides(p.narrow)
+	p.sides(p.wide)
+	p.straddle()
+	p.save()
+	p.trim(p.narrow, 50)
+	p.trim(p.wide, 30)
+	p.fans(p.narrow, 7000, 120) // a second trim finds a segment
+	p.save()
+	p.trim(p.narrow, 60)
+	return p
+}
+
+// draft returns the row of an account, opened.
+func (p *plant) draft(id uint64) *relation.Draft {
+	p.t.Helper()
+	if d := p.drafts[id]; d != nil {
+		return d
+	}
+	d, err := relation.Open(p.row(id))
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	p.drafts[id] = d
+	if !slices.Contains(p.ids, id) {
+		p.ids = append(p.ids, id)
+	}
+	return d
+}
+
+func (p *plant) row(id uint64) relation.Row {
+	p.t.Helper()
+	rows, err := p.store.Fresh(p.t.Context(), []uint64{id})
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	return rows[id]
+}
+
+func (p *plant) follow(a, b uint64, at uint32) {
+	p.draft(a).AddFollowing(b, at)
+	p.draft(b).AddFollower(a, at)
+}
+
+// crowd is n people who follow each other at random; a time now and then is
+// unknown, or past 2038.
+func (p *plant) crowd(rng *rand.Rand, first uint64, n int) {
+	for a := range n {
+		for b := range n {
+			at := uint32(start - rng.IntN(90_000_000))
+			switch rng.IntN(20) {
+			case 0:
+				at = 0
+			case 1:
+				at = 1 << 31
+			}
+			if a != b && rng.IntN(4) == 0 {
+				p.follow(first+uint64(a), first+uint64(b), at)
+			}
+		}
+	}
+}
+
+// fans follow a star, who follows every third of them.
+func (p *plant) fans(star, first uint64, n int) {
+	for i := range n {
+		at := uint32(start + 1000*(i/3) + int(first%10000))
+		p.follow(first+uint64(i), star, at)
+		switch i % 6 {
+		case 0:
+			p.follow(star, first+uint64(i), at-77)
+		case 3:
+			p.follow(star, first+uint64(i), at+200_000)
+		}
+	}
+}
+
+// sides fills the sections that stand beside the edges.
+func (p *plant) sides(id uint64) {
+	d := p.draft(id)
+	for s := list.Blocking; s <= list.Requested; s++ {
+		for i := range int(s) * 2 {
+			d.Put(s, id+uint64(100*int(s)+i), uint32(start+i*i))
+		}
+	}
+	for i, o := range []list.Option{
+		{Notify: true}, {HideReposts: true, Languages: []string{"de", "en"}},
+		{MuteUntil: 1 << 31, HideNotifications: true, Note: strings.Repeat("ü;'", 60)}, {Note: "\x7f"},
+	} {
+		if _, err := d.SetOption(id+uint64(2000+i), o); err != nil {
+			p.t.Fatal(err)
+		}
+	}
+}
+
+// The bytes of two neighbours have the id of somebody else across their border.
+const (
+	straddling = 0x01000001
+	before     = 0x02030405
+	after      = 0x06070809
+	across     = 0x04050607
+)
+
+// straddle makes a list in which across stands twice: where no id begins, and
+// as an id.
+func (p *plant) straddle() {
+	p.follow(straddling, before, start+3)
+	p.follow(straddling, after, start+2)
+	p.follow(straddling+1, before, start+3)
+	p.follow(straddling+1, after, start+2)
+	p.follow(straddling+1, across, start+1)
+}
+
+// save stores what was changed.
+func (p *plant) save() {
+	p.t.Helper()
+	var rows []relation.Row
+	for _, d := range p.drafts {
+		if !d.Changed() {
+			continue
+		}
+		r, err := p.store.Pack(d, start)
+		if err != nil {
+			p.t.Fatal(err)
+		}
+		rows = append(rows, r)
+	}
+	for part := range slices.Chunk(rows, relation.MaxRows) {
+		if won, err := p.store.Swap(p.t.Context(), part); err != nil || !won {
+			p.t.Fatalf("store %d rows: %v, %v", len(part), won, err)
+		}
+	}
+	clear(p.drafts)
+}
+
+func (p *plant) trim(id uint64, limit int) {
+	p.t.Helper()
+	done, err := p.edits.Trim(p.t.Context(), id, limit)
+	if err != nil || done.Segments == 0 {
+		p.t.Fatalf("trim %d: %+v, %v", id, done, err)
+	}
+}
+
+func (p *plant) exec(query string, args ...any) {
+	p.t.Helper()
+	if _, err := p.pool.ExecContext(p.t.Context(), query, args...); err != nil {
+		p.t.Fatal(err)
+	}
+}
+
+// segment returns the list of a segment.
+func (p *plant) segment(id uint64, h relation.Header) list.View {
+	p.t.Helper()
+	var b []byte
+	err := p.pool.GetContext(p.t.Context(), &b, `SELECT list FROM relation_archive WHERE bucket = ? AND account_id = ? AND section = ? AND seq = ?`, id&1023, id, h.Section, h.Seq)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	return p.view(b)
+}
+
+func (p *plant) view(b []byte) list.View {
+	p.t.Helper()
+	v, err := list.Parse(b)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	return v
+}
+
+func (p *plant) headers(id uint64) []relation.Header {
+	p.t.Helper()
+	out, err := p.store.Headers(p.t.Context(), id)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	return out
+}
+
+func text(n any) string { return fmt.Sprint(n) }
