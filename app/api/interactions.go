@@ -11,6 +11,7 @@ import (
 
 	"kith/app/interaction"
 	"kith/app/relation"
+	"kith/repo/list"
 )
 
 // Interactions takes what accounts do with each other. It never waits.
@@ -143,9 +144,9 @@ const maxAhead = 5 * time.Minute
 func (in sentInteraction) event(now time.Time) (interaction.Event, string) {
 	e := interaction.Event{Actor: uint64(in.Actor), Target: uint64(in.Target), Kind: in.Kind}
 	switch {
-	case e.Actor == 0:
+	case e.Actor == 0 || e.Actor > list.MaxID:
 		return e, "actor is not an account id"
-	case e.Target == 0:
+	case e.Target == 0 || e.Target > list.MaxID:
 		return e, "target is not an account id"
 	case in.At.bad:
 		return e, "at must be RFC 3339 or unix seconds"

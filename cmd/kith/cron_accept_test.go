@@ -111,9 +111,9 @@ func (k *killer) feed(round int) {
 // and waits until the other has ended a run.
 func (k *killer) round(job string) {
 	k.t.Helper()
-	env := append(k.env, "KITH_CRON_RATE=400", "KITH_CRON_"+strings.ToUpper(job)+"=* * * * * *")
-	first := startKith(k.t, k.dir, env, "cron", "--lease-term", "1s")
-	second := startKith(k.t, k.dir, env, "cron", "--lease-term", "1s")
+	env := append(k.env, "KITH_CRON_RATE=1500", "KITH_CRON_"+strings.ToUpper(job)+"=* * * * * *")
+	first := startKith(k.t, k.dir, env, "cron", "--lease-term", "1s", "--log-level", "debug")
+	second := startKith(k.t, k.dir, env, "cron", "--lease-term", "1s", "--log-level", "debug")
 	line := waitListed(k.t, k.dir, env, job, "running on ")
 	time.Sleep(rand.N(150 * time.Millisecond))
 	victim, heir := first, second

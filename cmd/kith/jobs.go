@@ -30,7 +30,6 @@ func (s *stack) plans(c config.Cron, listCap int) ([]cron.Plan, error) {
 		{cron.Suggest(s.suggestions), c.Suggest},
 		{cron.Audit(s.auditConfig(false)), c.Audit}, // it reports; kith audit --repair mends
 		{cron.Expire(&expire), c.Expire},
-		{cron.Audit(s.auditConfig(false)), c.Audit},
 	}
 	out := make([]cron.Plan, len(jobs))
 	for i, j := range jobs {
