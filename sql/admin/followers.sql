@@ -12,6 +12,8 @@
 
 SET SESSION TRANSACTION READ ONLY, ISOLATION LEVEL READ COMMITTED;
 SET @least = CAST(COALESCE(@least, 1000) AS SIGNED);
+-- a small cap leaves no row that long: then the longer half of what there is
+SET @from = LEAST(@least DIV 128, (SELECT COALESCE(MAX(blocks), 0) FROM relation) DIV 2);
 SET SESSION sql_select_limit = CAST(COALESCE(@top, 20) AS SIGNED);
 
 SELECT r.account_id,
@@ -24,5 +26,5 @@ SELECT r.account_id,
        TIMESTAMPADD(SECOND, r.updated_at, '1970-01-01') AS updated_utc
 FROM relation AS r
 LEFT JOIN account AS a ON a.bucket = r.bucket AND a.account_id = r.account_id
-WHERE r.blocks >= @least DIV 128
+WHERE r.blocks >= @from
 ORDER BY r.followers DESC, r.account_id;
