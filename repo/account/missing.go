@@ -1,0 +1,34 @@
+package account
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/jmoiron/sqlx"
+
+	"kith/repo/db"
+)
+
+// Missing returns those of ids that are no accounts, as q sees the database, be
+// it a transaction: nothing comes from the cache. Index: PRIMARY (bucket,
+// account_id), one range an id.
+func Missing(ctx context.Context, q sqlx.QueryerContext, ids []uint64) (map[uint64]bool, error) {
+	out := make(map[uint64]bool)
+	for part := range slices.Chunk(ids, MaxRows) {
+		args := make([]any, 0, 2*len(part))
+		for _, id := range part {
+			out[id] = true
+			args = append(args, bucket(id), id)
+		}
+		var have []uint64
+		err := sqlx.SelectContext(ctx, q, &have, `SELECT account_id FROM account WHERE (bucket, account_id) IN (`+repeat("(?,?)", len(part))+`)`, args...)
+		if err != nil {
+			return nil, fmt.Errorf("look whether %d accounts exist: %w", len(part), db.Wrap(err))
+		}
+		for _, id := range have {
+			delete(out, id)
+		}
+	}
+	return out, nil
+}

@@ -1,0 +1,134 @@
+package relation
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/jmoiron/sqlx"
+
+	"kith/repo"
+	"kith/repo/account"
+	"kith/repo/db"
+	"kith/repo/list"
+)
+
+// Orphans returns up to limit accounts that have a relation row but do not
+// exist, and come after the given account in key order, up to last. Index:
+// PRIMARY (bucket, account_id) of relation, a range, and of account, one row each.
+func (s *Store) Orphans(ctx context.Context, after, last uint64, limit int) ([]uint64, error) {
+	var out []uint64
+	err := s.small.SelectContext(ctx, &out, `SELECT r.account_id FROM relation r LEFT JOIN account a ON a.bucket = r.bucket AND a.account_id = r.account_id WHERE ((r.bucket = ? AND r.account_id > ?) OR r.bucket > ?) AND ((r.bucket = ? AND r.account_id <= ?) OR r.bucket < ?) AND a.account_id IS NULL ORDER BY r.bucket, r.account_id LIMIT ?`,
+		Bucket(after), after, Bucket(after), Bucket(last), last, Bucket(last), limit)
+	if err != nil {
+		return nil, fmt.Errorf("find rows without an account after %d: %w", after, db.Wrap(err))
+	}
+	return out, nil
+}
+
+// Missing returns those of ids that are no accounts, from the database.
+func (s *Store) Missing(ctx context.Context, ids []uint64) (map[uint64]bool, error) {
+	return account.Missing(ctx, s.small, ids)
+}
+
+// Forget takes all that an account's row and archive say about those of ids
+// that are no accounts out of them, and returns those about whom there was
+// something. Where the account itself does not exist it takes out everything,
+// and returns the account. A dry one changes nothing.
+//
+// Who exists is asked while the row is locked. An account is there before any
+// row names it, so one that came to be meanwhile is not forgotten. Errors are
+// those of Swap, ErrFormat for a list that cannot be read, and repo.ErrConflict
+// where the swap is lost.
+func (e *Edits) Forget(ctx context.Context, id uint64, ids []uint64, dry bool) (gone []uint64, err error) {
+	var sent []Row
+	err = db.Retry(ctx, lockTries, func(ctx context.Context) error {
+		return db.WithTx(ctx, e.store.large, func(tx *sqlx.Tx) error {
+			var d *Draft
+			var err error
+			sent = nil
+			if d, gone, err = forget(ctx, tx, id, ids); err != nil || dry || !d.Changed() {
+				return err
+			}
+			r, err := e.Pack(d)
+			if err != nil {
+				return err
+			}
+			sent = []Row{r}
+			return e.store.swapAll(ctx, tx, sent)
+		})
+	})
+	won, err := e.store.judge(ctx, sent, err)
+	if err == nil && !won {
+		err = repo.ErrConflict
+	}
+	if err != nil {
+		return nil, fmt.Errorf("forget who does not exist in the row of %d: %w", id, err)
+	}
+	e.store.Tell(ctx, sent)
+	return gone, nil
+}
+
+// forget locks a row and returns it as it will be.
+func forget(ctx context.Context, tx *sqlx.Tx, id uint64, ids []uint64) (*Draft, []uint64, error) {
+	row, err := readStored(ctx, tx, id, ` FOR UPDATE`) // before any other read: what is read later is no older
+	if err != nil {
+		return nil, nil, err
+	}
+	missing, err := account.Missing(ctx, tx, append(slices.Clone(ids), id))
+	if err != nil {
+		return nil, nil, err
+	}
+	if missing[id] {
+		d, err := clearAll(ctx, tx, row)
+		if err != nil || !d.Changed() {
+			return d, nil, err
+		}
+		return d, []uint64{id}, nil
+	}
+	d, err := Open(row.Row)
+	if err != nil {
+		return nil, nil, err
+	}
+	for other := range missing {
+		d.Search(other)
+	}
+	d.Recount()
+	if d, err = d.recall(ctx, tx); err != nil {
+		return nil, nil, err
+	}
+	d.changed = false // a count made anew or a recall alone is no reason to write
+	var gone []uint64
+	for _, other := range ids {
+		if missing[other] && d.forget(other) {
+			gone = append(gone, other)
+		}
+	}
+	return d, gone, nil
+}
+
+// clearAll returns the row without any entry, and its segments to be deleted.
+// What is empty already is left as it is.
+func clearAll(ctx context.Context, tx *sqlx.Tx, row Stored) (*Draft, error) {
+	w := &rewrite{q: tx, row: row, absent: row.Ver == 0, list: list.New(), out: map[uint64]bool{}}
+	err := eachSegment(ctx, tx, row.AccountID, func(g Segment) error {
+		w.moved = append(w.moved, &segment{Header: g.Header, list: list.New(), changed: true})
+		return w.inspect(g)
+	})
+	w.row.ArchivedAt = 0
+	d := w.draft()
+	d.changed = len(w.moved) > 0 || row.Counts != Counts{} || string(row.List) != string(emptyList)
+	return d, err
+}
+
+// forget takes out whatever a draft says about id, and reports whether it did.
+func (d *Draft) forget(id uint64) bool {
+	was := d.list.Rel(id) != 0
+	d.DropFollowing(id)
+	d.DropFollower(id)
+	for _, s := range timed {
+		d.Drop(s, id)
+	}
+	_, _ = d.SetOption(id, list.Option{}) // none is a valid one
+	return was
+}

@@ -1,0 +1,118 @@
+package relation_test
+
+import (
+	"errors"
+	"slices"
+	"testing"
+	"time"
+
+	"kith/repo/account"
+	"kith/repo/cache"
+	"kith/repo/dbtest"
+	"kith/repo/list"
+	"kith/repo/relation"
+)
+
+// exist makes accounts.
+func exist(t *testing.T, ids ...uint64) {
+	t.Helper()
+	if _, err := account.New(dbtest.DB(t), cache.NewNone()).Ensure(t.Context(), ids, 1); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestEdits_Forget(t *testing.T) {
+	s := open(t, cache.NewNone())
+	e := relation.NewEdits(s, time.Now)
+	ids := dbtest.IDs(t, 6)
+	id, friend := ids[0], ids[5]
+	exist(t, id, friend)
+	archived(t, s, id, ids[1:], 2) // the first three are archived
+	put(t, s, id, list.Edge{ID: 9, Time: 9, Out: true}, list.Edge{ID: friend, Time: 10, Out: true})
+	ver := fresh(t, s, id).Ver
+	for _, dry := range []bool{true, false} {
+		gone, err := e.Forget(t.Context(), id, []uint64{ids[1], ids[4], friend, 77}, dry)
+		if err != nil || !slices.Equal(gone, []uint64{ids[1], ids[4]}) {
+			t.Fatalf("dry %v: got %v, %v, want %v", dry, gone, err, []uint64{ids[1], ids[4]})
+		}
+		if now := fresh(t, s, id).Ver; dry != (now == ver) {
+			t.Errorf("dry %v: got ver %d after %d", dry, now, ver)
+		}
+	}
+	c, got, old := followers(t, s, id)
+	if want := []list.Entry{{ID: ids[2], Time: 2}, {ID: ids[3], Time: 3}}; !slices.Equal(got, want) || old != 2 {
+		t.Errorf("got %v, %d archived, want %v and the friend", got, old, want)
+	}
+	if want := (relation.Counts{Friends: 1, Followers: 3, Following: 2}); c != want {
+		t.Errorf("got %+v, want %+v", c, want)
+	}
+	if gone, err := e.Forget(t.Context(), id, []uint64{ids[1], ids[4]}, false); err != nil || len(gone) != 0 {
+		t.Errorf("got %v, %v, want nobody a second time", gone, err)
+	}
+}
+
+// Whoever does not exist has nothing in row and archive afterwards.
+func TestEdits_Forget_Own(t *testing.T) {
+	s := open(t, cache.NewNone())
+	e := relation.NewEdits(s, time.Now)
+	for _, rowGone := range []bool{false, true} {
+		id := dbtest.IDs(t, 1)[0]
+		archived(t, s, id, []uint64{1, 2, 3, 4}, 2)
+		if rowGone {
+			if _, err := dbtest.DB(t).Exec(`DELETE FROM relation WHERE bucket = ? AND account_id = ?`, relation.Bucket(id), id); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for _, want := range [][]uint64{{id}, nil} {
+			if gone, err := e.Forget(t.Context(), id, nil, false); err != nil || !slices.Equal(gone, want) {
+				t.Errorf("got %v, %v, want %v", gone, err, want)
+			}
+		}
+		if c, got, old := followers(t, s, id); c != (relation.Counts{}) || len(got) != 0 || old != 0 || fresh(t, s, id).ArchivedAt != 0 {
+			t.Errorf("got %+v, %v, %d archived, want nothing", c, got, old)
+		}
+	}
+}
+
+func TestEdits_Forget_BadBytes(t *testing.T) {
+	s := open(t, cache.NewNone())
+	id := dbtest.IDs(t, 1)[0]
+	exist(t, id)
+	put(t, s, id, list.Edge{ID: 9, Time: 9})
+	if _, err := dbtest.DB(t).Exec(`UPDATE relation SET list = LEFT(list, 7) WHERE bucket = ? AND account_id = ?`, relation.Bucket(id), id); err != nil {
+		t.Fatal(err)
+	}
+	if gone, err := relation.NewEdits(s, time.Now).Forget(t.Context(), id, []uint64{9}, false); !errors.Is(err, list.ErrFormat) {
+		t.Errorf("got %v, %v, want ErrFormat", gone, err)
+	}
+}
+
+func TestStore_Orphans(t *testing.T) {
+	s := open(t, cache.NewNone())
+	ids := dbtest.IDs(t, 6)
+	for _, id := range ids[:5] {
+		put(t, s, id, list.Edge{ID: 9, Time: 9})
+	}
+	exist(t, ids[1], ids[5])
+	for _, tt := range []struct {
+		after, last uint64
+		limit       int
+		want        []uint64
+	}{
+		{ids[0] - 1, ids[5], 10, []uint64{ids[0], ids[2], ids[3], ids[4]}}, {ids[0], ids[3], 10, ids[2:4]}, {ids[1], ids[5], 1, ids[2:3]}, {ids[4], ids[5], 10, nil},
+	} {
+		if got, err := s.Orphans(t.Context(), tt.after, tt.last, tt.limit); err != nil || !slices.Equal(got, tt.want) {
+			t.Errorf("after %d to %d: got %v, %v, want %v", tt.after, tt.last, got, err, tt.want)
+		}
+	}
+	missing, err := s.Missing(t.Context(), ids)
+	if err != nil || len(missing) != 4 || missing[ids[1]] || missing[ids[5]] {
+		t.Errorf("got %v, %v, want all but two", missing, err)
+	}
+}
+
+func TestOrphans_Index(t *testing.T) {
+	dbtest.CheckIndex(t, dbtest.DB(t), `SELECT r.account_id FROM relation r LEFT JOIN account a ON a.bucket = r.bucket AND a.account_id = r.account_id WHERE ((r.bucket = ? AND r.account_id > ?) OR r.bucket > ?) AND ((r.bucket = ? AND r.account_id <= ?) OR r.bucket < ?) AND a.account_id IS NULL ORDER BY r.bucket, r.account_id LIMIT ?`,
+		1, 1, 1, 1, 100, 1, 10)
+	dbtest.CheckIndex(t, dbtest.DB(t), `SELECT account_id FROM account WHERE (bucket, account_id) IN ((?,?),(?,?))`, 1, 1, 2, 2)
+}
