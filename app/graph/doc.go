@@ -11,8 +11,10 @@
 // # How an import runs
 //
 //	read     lines ──► two records an edge, one for each side ──► repo/spill
-//	write    sorted records ──► chunks of accounts ──► writers: make the
-//	         accounts, read their rows, merge, swap, tell the cache
+//	accounts sorted records ──► chunks of accounts ──► writers: make those
+//	         that do not exist
+//	write    the same chunks ──► writers: read their rows, merge, swap, tell
+//	         the cache
 //	check    did any row move on since the import left it?
 //	settle   edges of such rows are made to agree on both sides
 //
@@ -50,9 +52,10 @@
 //
 // # What holds when
 //
-//   - Before the phase write: the database is as it was.
+//   - Before the phase accounts: the database is as it was.
+//   - Before the phase write: there are new accounts, and no new edge.
 //   - At every moment: each row is whole, its counts are those of its list, and
-//     no edge that existed is lost. An account exists before its row is written.
+//     no edge that existed is lost. An account exists before any row names it.
 //   - After an error, an interrupt or kill -9 while writing: some edges of the
 //     file are not there, some stand on one side only. The service reads such
 //     rows, and an edit that meets a half edge makes it whole or removes it.

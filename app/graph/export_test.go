@@ -81,7 +81,7 @@ func TestImport_Progress(t *testing.T) {
 		last[p.Phase] = p
 	}
 	mustImport(t, cfg)
-	if want := []string{"read", "sort", "write", "check"}; !slices.Equal(phases, want) {
+	if want := []string{"read", "sort", "accounts", "write", "check"}; !slices.Equal(phases, want) {
 		t.Errorf("got phases %v, want %v", phases, want)
 	}
 	if got, want := last["read"], (graph.Progress{Phase: "read", Done: info.Size(), Total: info.Size()}); got != want {

@@ -77,6 +77,7 @@ func (im *importer) run(ctx context.Context) error {
 	}{
 		{"read", im.read, "nothing was imported"},
 		{"sort", im.sort, "nothing was imported"},
+		{"accounts", im.people, "no edge was imported"},
 		{"write", im.write, "some edges are imported and counts may be wrong until it is run again"},
 		{"check", im.check, "counts may be wrong until it is run again"},
 		{"settle", im.settle, "counts may be wrong until it is run again"},

@@ -26,7 +26,18 @@ func (im *importer) write(ctx context.Context) error {
 	return im.vers.Sort(ctx)
 }
 
-func (im *importer) writeChunk(ctx context.Context, c chunk) error {
+// people makes the accounts that do not exist yet, all of them before any row
+// names one: an id in a row that is no account is a fault, and an audit mends it.
+func (im *importer) people(ctx context.Context) error {
+	g := &grouper{records: im.edges.Walk(), limits: im.limits}
+	if err := im.eachChunk(ctx, g, im.makeAccounts); err != nil {
+		return err
+	}
+	im.tell(im.edges.Len(), im.edges.Len())
+	return nil
+}
+
+func (im *importer) makeAccounts(ctx context.Context, c chunk) error {
 	var made int
 	err := im.retry(ctx, func(ctx context.Context) (err error) {
 		made, err = im.cfg.Accounts.Ensure(ctx, c.ids(), uint64(im.cfg.Now().UnixMilli()))
@@ -35,6 +46,15 @@ func (im *importer) writeChunk(ctx context.Context, c chunk) error {
 	if err != nil {
 		return err
 	}
+	im.mu.Lock()
+	defer im.mu.Unlock()
+	im.sum.AccountsMade += int64(made)
+	im.done += c.edges()
+	im.report(im.done, im.edges.Len())
+	return nil
+}
+
+func (im *importer) writeChunk(ctx context.Context, c chunk) error {
 	marks, err := im.marks(ctx, c.ids())
 	if err != nil {
 		return err
@@ -44,9 +64,6 @@ func (im *importer) writeChunk(ctx context.Context, c chunk) error {
 			return err
 		}
 	}
-	im.mu.Lock()
-	defer im.mu.Unlock()
-	im.sum.AccountsMade += int64(made)
 	return nil
 }
 

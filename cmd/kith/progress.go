@@ -57,7 +57,7 @@ func newBar(to io.Writer, at graph.Progress) *progressbar.ProgressBar {
 // units are what the phases count. Each edge is written twice, once for each
 // of its sides.
 var units = map[string]string{
-	"read": "bytes", "write": "sides", "check": "rows", "settle": "edges", "export": "edges",
+	"read": "bytes", "accounts": "sides", "write": "sides", "check": "rows", "settle": "edges", "export": "edges",
 	"rebuild": "rows", "closer": "rows", "verify": "pairs", "others": "accounts", // an audit
 	"trim": "rows", "affinity": "events", "suggest": "accounts", "audit": "rows", "expire": "rows", // the jobs
 }
