@@ -52,5 +52,9 @@
 //	mend           make what disagrees agree, by the rule which side is the truth
 //	salvage        read what can be read of bad list bytes
 //	rewrite        put a row and its archive right by themselves, in one swap
-//	rebuild        rewrite with what other rows say about an account
+//	damaged        of a row: an id stands twice, the order is wrong or bytes cannot be read
+//	rebuild        rewrite a damaged row with what other rows say about the account
+//	nobody         an id in a row that is no account
+//	orphan         an account that has a row and does not exist
+//	forget         take everything about somebody out of a row and its archive
 package repo

@@ -22,6 +22,12 @@ var ErrLost = errors.New("entries are lost")
 type Told struct {
 	Edges  []list.Edge
 	Beside []Beside
+	// Weak are those of the others whose own rows are damaged: their word counts
+	// only where the account's own cannot be read.
+	Weak map[uint64]bool
+	// Ver is that of the row before the others were asked. Where the row has moved
+	// on since, those whose word would change it are asked again.
+	Ver uint64
 }
 
 // Beside is an entry of blocking, blocked by, requests or requested.
@@ -35,7 +41,9 @@ type Rewritten struct {
 	Changed bool
 	Doubles int            // ids that stood more than once
 	Lost    []list.Section // of the row: what stood there is dropped, or came from others
-	Added   int            // entries that others told of
+	Added   int            // entries that others told of and that were missing
+	Righted int            // accounts about whom the follows, or their times, were other than told
+	Dropped int            // accounts about whom there was something that nobody told of
 }
 
 // Rewrite makes an account's row and archive right by themselves, while it
@@ -45,10 +53,15 @@ type Rewritten struct {
 // moves to the row; headers are those of their segments, counts what is kept and
 // what is archived, columns those of the list. The row goes in by a swap.
 //
-// What cannot be read is dropped, and the entries that others told of and that
-// stand in no readable part take its place. Without told it answers ErrLost then
+// With told, which is for rows that are known to be damaged, the others are
+// right: follows, and since when, are those that they told of, whatever stood in
+// the row; entries they told of that are missing beside are added, and who
+// blocked the owner or asks to follow it is only who says so. What the owner
+// alone knows, whom it blocks, asks or muted and its options, is kept as far as
+// it can be read. Without told it answers ErrLost where something cannot be read
 // and changes nothing. Errors are those of Swap, and repo.ErrConflict where the
-// swap is lost.
+// swap is lost, or where the row moved on so far since the others were asked that
+// they would have to be asked anew.
 func (e *Edits) Rewrite(ctx context.Context, id uint64, told *Told) (done Rewritten, err error) {
 	for range lockTries {
 		var won bool
@@ -65,11 +78,11 @@ func (e *Edits) Rewrite(ctx context.Context, id uint64, told *Told) (done Rewrit
 func (e *Edits) rewrite(ctx context.Context, id uint64, told *Told) (done Rewritten, won bool, err error) {
 	var sent []Row
 	err = db.WithTx(ctx, e.store.large, func(tx *sqlx.Tx) error {
-		w, err := readRewrite(ctx, tx, id)
+		w, err := readRewrite(ctx, tx, id, told)
 		if err != nil {
 			return err
 		}
-		if err := w.run(ctx, told); err != nil {
+		if err := w.run(ctx); err != nil {
 			return err
 		}
 		done = w.done
@@ -94,11 +107,13 @@ func (e *Edits) rewrite(ctx context.Context, id uint64, told *Told) (done Rewrit
 type rewrite struct {
 	q      sqlx.QueryerContext
 	row    Stored
-	absent bool // there is no row
+	ver    uint64 // as it was read
+	absent bool   // there is no row
+	told   *words // nil if nobody told
 	list   *list.List
 	counts Counts
 	ids    []uint64        // of the friends, followers and following, row and archive
-	double map[uint64]bool // ids that stand more than once
+	out    map[uint64]bool // ids that stand more than once, or not as others told
 	edges  []list.Edge     // what moves from segments to the row
 	moved  []*segment
 	done   Rewritten
@@ -107,19 +122,19 @@ type rewrite struct {
 }
 
 // readRewrite locks and salvages a row.
-func readRewrite(ctx context.Context, tx *sqlx.Tx, id uint64) (*rewrite, error) {
+func readRewrite(ctx context.Context, tx *sqlx.Tx, id uint64, told *Told) (*rewrite, error) {
 	row, err := readStored(ctx, tx, id, ` FOR UPDATE`)
 	if err != nil {
 		return nil, err
 	}
-	w := &rewrite{q: tx, row: row, absent: row.Ver == 0, double: map[uint64]bool{}}
+	w := &rewrite{q: tx, row: row, ver: row.Ver, absent: row.Ver == 0, told: newWords(told), out: map[uint64]bool{}}
 	w.row.ArchivedAt = 0 // as the segments will say
 	w.list, w.done.Lost = Salvage(row.List)
 	if w.absent {
 		w.done.Lost = everySection
 	}
 	w.lose(w.done.Lost)
-	w.addIDs(w.list)
+	w.note(w.list)
 	return w, nil
 }
 
@@ -129,34 +144,50 @@ func (w *rewrite) lose(lost []list.Section) {
 	w.blank = w.blank || slices.ContainsFunc(lost, func(s list.Section) bool { return s <= list.Following })
 }
 
-func (w *rewrite) addIDs(l *list.List) {
+// note holds the edges of a list against what was told.
+func (w *rewrite) note(l *list.List) {
 	for s := list.Friends; s <= list.Following; s++ {
+		from := len(w.ids)
 		w.ids = l.AppendIDs(w.ids, s)
+		for _, id := range w.ids[from:] {
+			if w.yields(id) && w.told.edge(id) != edgeIn(l, id) {
+				w.out[id] = true
+			}
+		}
 	}
 }
 
+// yields reports whether others decide what the row says about id.
+func (w *rewrite) yields(id uint64) bool { return w.told != nil && !w.told.Weak[id] }
+
 // run finds what is wrong in a first pass over the segments and puts it right
 // in a second.
-func (w *rewrite) run(ctx context.Context, told *Told) error {
+func (w *rewrite) run(ctx context.Context) error {
 	if err := eachSegment(ctx, w.q, w.row.AccountID, w.inspect); err != nil {
 		return err
 	}
-	if told == nil && w.lost {
+	if w.told == nil && w.lost {
 		return ErrLost
 	}
 	slices.Sort(w.ids)
 	for i := 1; i < len(w.ids); i++ {
-		if w.ids[i] == w.ids[i-1] {
-			w.double[w.ids[i]] = true
+		if w.ids[i] == w.ids[i-1] && (i < 2 || w.ids[i] != w.ids[i-2]) {
+			w.out[w.ids[i]] = true
+			w.done.Doubles++
 		}
 	}
-	w.done.Doubles = len(w.double)
+	if w.told != nil && w.told.Ver != w.ver {
+		if err := w.askAgain(ctx); err != nil {
+			return err
+		}
+	}
 	if err := eachSegment(ctx, w.q, w.row.AccountID, w.mend); err != nil {
 		return err
 	}
-	w.list.Merge(append(w.takeDoubles(w.list), w.edges...))
-	if w.lost {
-		w.believe(told)
+	w.takeOut(w.list)
+	w.list.Merge(w.edges)
+	if w.told != nil {
+		w.believe()
 	}
 	for s := list.Friends; s <= list.Following; s++ {
 		w.counts.Add(s, w.list.Len(s))
@@ -171,7 +202,7 @@ func (w *rewrite) run(ctx context.Context, told *Told) error {
 func (w *rewrite) inspect(g Segment) error {
 	l, lost := Salvage(g.List)
 	w.lose(lost)
-	w.addIDs(l)
+	w.note(l)
 	if w.absent {
 		w.row.Ver = max(w.row.Ver, g.Ver, g.Seq>>10)
 	}
@@ -187,7 +218,7 @@ func (w *rewrite) mend(g Segment) error {
 	}
 	out := &segment{Header: g.Header, list: l, changed: len(lost) > 0 || !Fits(g) || g.Ver > w.row.Ver}
 	before := l.Len(g.Section)
-	w.edges = append(w.edges, w.takeDoubles(l)...)
+	w.takeOut(l)
 	for s := list.Friends; s <= list.Following; s++ {
 		if s != g.Section || g.Seq>>10 > w.row.Ver {
 			w.edges = append(w.edges, takeAll(l, s)...)
@@ -202,12 +233,19 @@ func (w *rewrite) mend(g Segment) error {
 	return nil
 }
 
-// takeDoubles takes the ids that stand more than once out of a list.
-func (w *rewrite) takeDoubles(l *list.List) (edges []list.Edge) {
-	for id := range w.double {
-		edges = append(edges, take(l, id)...)
+// takeOut takes the ids that are out of place out of a list. What stood there
+// about those of whom others decide is dropped.
+func (w *rewrite) takeOut(l *list.List) {
+	for s := list.Friends; s <= list.Following && len(w.out) > 0; s++ {
+		for _, id := range l.AppendIDs(nil, s) {
+			if !w.out[id] {
+				continue
+			}
+			if edges := take(l, id); !w.yields(id) {
+				w.edges = append(w.edges, edges...)
+			}
+		}
 	}
-	return edges
 }
 
 func takeAll(l *list.List, s list.Section) (edges []list.Edge) {
@@ -227,23 +265,6 @@ func take(l *list.List, id uint64) (edges []list.Edge) {
 		edges = append(edges, list.Edge{ID: id, Time: theirs})
 	}
 	return edges
-}
-
-// believe adds what others told and no readable part holds.
-func (w *rewrite) believe(told *Told) {
-	if w.blank {
-		edges := slices.DeleteFunc(slices.Clone(told.Edges), func(e list.Edge) bool {
-			_, there := slices.BinarySearch(w.ids, e.ID)
-			return there
-		})
-		n := w.list.Merge(edges)
-		w.done.Added += n.Followers + n.Following
-	}
-	for _, b := range told.Beside {
-		if slices.Contains(w.done.Lost, b.Section) && w.list.Put(b.Section, b.ID, b.Time) {
-			w.done.Added++
-		}
-	}
 }
 
 // draft is the rewritten row, ready to be packed.

@@ -88,6 +88,9 @@ func TestEdits_Rewrite(t *testing.T) {
 			case tt.arch != "":
 				exec(`UPDATE relation_archive SET `+tt.arch+` WHERE bucket = ? AND account_id = ?`, relation.Bucket(id), id)
 			}
+			if tt.told != nil {
+				tt.told.Ver = fresh(t, s, id).Ver
+			}
 			done, err := e.Rewrite(t.Context(), id, tt.told)
 			if !errors.Is(err, tt.err) || tt.err == nil && !done.Changed {
 				t.Fatalf("got %+v, %v, want %v", done, err, tt.err)

@@ -1,0 +1,65 @@
+package relation_test
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"kith/repo/cache"
+	"kith/repo/dbtest"
+	"kith/repo/list"
+	"kith/repo/relation"
+)
+
+// put merges edges into the row of id.
+func put(t *testing.T, s *relation.Store, id uint64, edges ...list.Edge) {
+	t.Helper()
+	if _, err := s.MergeLocked(t.Context(), id, edges, 1, func(d *relation.Draft, left []list.Edge) { d.Merge(left) }); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Where others were asked they are right; where the row moved on since, what
+// their rows say now is, and those who cannot be trusted have no say.
+func TestEdits_Rewrite_Told(t *testing.T) {
+	s := open(t, cache.NewNone())
+	e := relation.NewEdits(s, time.Now)
+	for name, tt := range map[string]struct {
+		moved, weak bool
+		want        func(same, other, extra, gone uint64) []list.Entry
+		done        relation.Rewritten
+	}{
+		"Still": {want: func(same, other, _, gone uint64) []list.Entry {
+			return []list.Entry{{ID: same, Time: 1}, {ID: gone, Time: 4}, {ID: other, Time: 20}}
+		}, done: relation.Rewritten{Changed: true, Added: 1, Righted: 1, Dropped: 1}},
+		"Moved": {moved: true, want: func(same, other, extra, _ uint64) []list.Entry {
+			return []list.Entry{{ID: same, Time: 1}, {ID: extra, Time: 3}, {ID: other, Time: 30}}
+		}, done: relation.Rewritten{Changed: true, Righted: 2}},
+		"Weak": {weak: true, want: func(same, other, extra, _ uint64) []list.Entry {
+			return []list.Entry{{ID: same, Time: 1}, {ID: other, Time: 2}, {ID: extra, Time: 3}}
+		}, done: relation.Rewritten{Changed: true}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			ids := dbtest.IDs(t, 5)
+			id, same, other, extra, gone := ids[0], ids[1], ids[2], ids[3], ids[4]
+			put(t, s, id, list.Edge{ID: same, Time: 1}, list.Edge{ID: other, Time: 2}, list.Edge{ID: extra, Time: 3})
+			put(t, s, other, list.Edge{ID: id, Time: 30, Out: true})
+			archived(t, s, extra, []uint64{5, 6, 7}, 1)
+			put(t, s, extra, list.Edge{ID: id, Time: 3, Out: true})
+			told := &relation.Told{Ver: fresh(t, s, id).Ver, Edges: []list.Edge{{ID: other, Time: 20}, {ID: same, Time: 1}, {ID: gone, Time: 4}}}
+			if tt.weak {
+				told.Weak = map[uint64]bool{same: true, other: true, extra: true, gone: true}
+			}
+			if tt.moved {
+				told.Ver--
+			}
+			done, err := e.Rewrite(t.Context(), id, told)
+			if err != nil || done.Changed != tt.done.Changed || done.Added != tt.done.Added || done.Righted != tt.done.Righted || done.Dropped != tt.done.Dropped {
+				t.Errorf("got %+v, %v, want %+v", done, err, tt.done)
+			}
+			if c, got, _ := followers(t, s, id); !slices.Equal(got, tt.want(same, other, extra, gone)) || c.Followers != 3 {
+				t.Errorf("got %v, %+v, want %v", got, c, tt.want(same, other, extra, gone))
+			}
+		})
+	}
+}
