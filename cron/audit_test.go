@@ -19,6 +19,13 @@ func TestAudit(t *testing.T) {
 	commits := committer.New[*relation.Draft, relation.Row](w.edits, committer.Config{})
 	defer commits.Close(t.Context())
 	cfg := audit.Config{Rows: w.rows, Edits: w.edits, Committer: commits, Now: time.Now}
+	people := []uint64{1}
+	for f := range uint64(40) {
+		people = append(people, 100_000+f)
+	}
+	if _, err := w.accounts.Ensure(t.Context(), people, 1); err != nil {
+		t.Fatal(err)
+	}
 	// The followers of 1 have no rows: each is an edge that only one side knows.
 	run, err := w.worker.Run(t.Context(), cron.Audit(cfg), cron.Options{})
 	if err == nil || !strings.Contains(err.Error(), "40 faults found, 0 mended") || run.Result != job.Failed || run.Done != 0 {

@@ -128,31 +128,49 @@ func (w *world) plantMany(n int) (ids []uint64) {
 	r.Shuffle(len(ids), func(i, j int) { ids[i], ids[j] = ids[j], ids[i] })
 	ids = ids[:n]
 	for i, id := range ids {
-		switch i % 5 {
+		switch i % 8 {
 		case 0:
+			w.exist(1<<40 + id)
 			w.plant(id, func(d *relation.Draft) { d.AddFollowing(1<<40+id, 77) })
 		case 1:
 			w.plant(id, func(d *relation.Draft) { d.DropFollowing(w.first(id)) })
 		case 2:
 			w.exec(`UPDATE relation SET followers = followers + 1 WHERE bucket = ? AND account_id = ?`, relation.Bucket(id), id)
 		case 3:
+			w.exist(1<<40 + id)
 			w.plant(id, func(d *relation.Draft) { d.Put(list.Blocking, 1<<40+id, 5) })
 		case 4:
 			w.rewriteList(id, func(b []byte) []byte { return b[:len(b)-1] })
+		case 5:
+			w.rewriteList(id, func(b []byte) []byte { return overwrite(b, w.first(id), w.second(id)) })
+		case 6:
+			w.plant(id, func(d *relation.Draft) { d.AddFollowing(none, 77) })
+		case 7: // an account that does not exist, and both sides say so
+			w.plant(id, func(d *relation.Draft) { d.AddFollower(1<<41+id, 77) })
+			w.plant(1<<41+id, func(d *relation.Draft) { d.AddFollowing(id, 77) })
 		}
 	}
 	return ids
 }
 
-// first returns somebody whom an account follows.
-func (w *world) first(id uint64) (found uint64) {
+// first returns somebody whom an account follows, second somebody else.
+func (w *world) first(id uint64) uint64  { return w.followed(id, 0) }
+func (w *world) second(id uint64) uint64 { return w.followed(id, w.followed(id, 0)) }
+
+// followed returns the last whom an account follows, but not the one given.
+func (w *world) followed(id, but uint64) (found uint64) {
 	w.Helper()
 	v, err := w.row(id).View()
 	if err != nil {
 		w.Fatal(err)
 	}
 	for _, s := range []list.Section{list.Friends, list.Following} {
-		_ = v.Each(s, func(other uint64, _, _ uint32) bool { found = other; return false })
+		_ = v.Each(s, func(other uint64, _, _ uint32) bool {
+			if other != but {
+				found = other
+			}
+			return other == but
+		})
 	}
 	if found == 0 {
 		w.Fatalf("%d follows nobody", id)

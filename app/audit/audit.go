@@ -17,12 +17,15 @@ type Rows interface {
 	About(ctx context.Context) (int64, error)
 	Fresh(ctx context.Context, ids []uint64) (map[uint64]relation.Row, error)
 	Marks(ctx context.Context, ids []uint64) (map[uint64]relation.Mark, error)
+	Orphans(ctx context.Context, after, last uint64, limit int) ([]uint64, error)
+	Missing(ctx context.Context, ids []uint64) (map[uint64]bool, error)
 }
 
 // Edits works on rows under their locks.
 type Edits interface {
 	Locked(ctx context.Context, ids []uint64, edit func(map[uint64]*relation.Draft) ([]relation.Row, error)) (won bool, err error)
 	Rewrite(ctx context.Context, id uint64, told *relation.Told) (relation.Rewritten, error)
+	Forget(ctx context.Context, id uint64, ids []uint64, dry bool) (gone []uint64, err error)
 }
 
 // Committer carries out edits.
@@ -66,7 +69,7 @@ const maxBad = 1000
 
 // Progress is how far an audit is.
 type Progress struct {
-	Phase string // sums, rebuild, closer, verify
+	Phase string // sums, rebuild, nobody, closer, verify
 	Rows  int64  // rows looked at in this phase
 	Total int64  // about how many there are, 0 unknown
 	Mends int64  // mended so far, in all phases
@@ -122,6 +125,9 @@ type auditor struct {
 	bad      map[uint64]bool        // that were not
 	reported map[pair]bool          // whose faults were reported and stay
 	pairs    map[pair]bool          // suspects that one row alone shows
+	orphans  map[uint64]bool        // that have a row, or segments, but do not exist
+	nobodies int64                  // how many these are, also past what orphans holds
+	doubted  error                  // why nobody is taken not to exist
 	sum      Summary
 	total    int64 // rows there are, about
 	at       Progress
@@ -141,7 +147,7 @@ func newAuditor(cfg Config) *auditor {
 		cfg.Step = func(ctx context.Context, _ Progress) error { return ctx.Err() }
 	}
 	return &auditor{cfg: cfg, sums: newSums(cfg.Slices), aside: map[uint64]*badAccount{}, bad: map[uint64]bool{}, reported: map[pair]bool{}, pairs: map[pair]bool{},
-		sum: Summary{Faults: map[Kind]int64{}}}
+		orphans: map[uint64]bool{}, sum: Summary{Faults: map[Kind]int64{}}}
 }
 
 func (a *auditor) run(ctx context.Context) error {
@@ -158,6 +164,9 @@ func (a *auditor) run(ctx context.Context) error {
 	}
 	a.sum.FirstPass = a.cfg.Now().Sub(begun)
 	if err := a.rebuild(ctx); err != nil {
+		return err
+	}
+	if err := a.forgetOrphans(ctx); err != nil {
 		return err
 	}
 	if err := a.verifyAll(ctx, a.shown()); err != nil {

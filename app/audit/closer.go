@@ -3,6 +3,7 @@ package audit
 import (
 	"cmp"
 	"context"
+	"maps"
 	"slices"
 
 	"kith/repo/list"
@@ -35,7 +36,7 @@ func (a *auditor) closer(ctx context.Context) error {
 		if suspects, err = a.gone(ctx, suspects); err != nil {
 			return err
 		}
-		if err := a.verifyAll(ctx, suspects); err != nil {
+		if err := a.verifyAll(ctx, append(suspects, a.shown()...)); err != nil {
 			return err
 		}
 	}
@@ -87,7 +88,7 @@ func unmatched(found []seen) (out []pair) {
 	return slices.Compact(out)
 }
 
-// gone sets accounts aside that have no row though two or more others name
+// gone sets accounts aside that exist and have no row though two or more others name
 // them, has them made anew, and returns the pairs that are left.
 func (a *auditor) gone(ctx context.Context, suspects []pair) ([]pair, error) {
 	lost, err := a.rowless(ctx, suspects)
@@ -110,7 +111,8 @@ func (a *auditor) gone(ctx context.Context, suspects []pair) ([]pair, error) {
 	return slices.DeleteFunc(suspects, func(p pair) bool { return lost[p.a] > 0 || lost[p.b] > 0 }), nil
 }
 
-// rowless returns the accounts without a row that two or more others name.
+// rowless returns the accounts without a row that two or more others name, but
+// not those that do not exist.
 func (a *auditor) rowless(ctx context.Context, suspects []pair) (map[uint64]int, error) {
 	named := map[uint64]int{}
 	for _, p := range suspects {
@@ -126,7 +128,14 @@ func (a *auditor) rowless(ctx context.Context, suspects []pair) (map[uint64]int,
 		ids = append(ids, id)
 	}
 	marks, err := a.cfg.Rows.Marks(ctx, ids)
+	if err != nil {
+		return nil, err
+	}
 	for id := range marks {
+		delete(named, id)
+	}
+	missing, err := a.cfg.Rows.Missing(ctx, slices.Collect(maps.Keys(named)))
+	for id := range missing {
 		delete(named, id)
 	}
 	return named, err

@@ -10,6 +10,7 @@
 //	  column    kept_followers, kept_following and blocks are those of the list, archived_at is no older than the archive
 //	  segment   the header of a segment is that of its list, and no segment is newer than its row
 //	  row       segments have a row
+//	  nobody    who has a row or is named in one exists (whom only mutes and options name is not looked at)
 //	of two accounts
 //	  edge      who follows stands in the other's followers, and the other way round
 //	  time      since the same second
@@ -43,26 +44,59 @@
 //
 // # How it mends
 //
-// Only if asked to. Who follows, blocks or asks is the one whose own row is the
-// truth: the other's row is made to say the same, by an edit of both through
-// the committer (app/relation.Mend). Counts and columns are an edit too. Ids
-// that stand twice, disorder and segments are put right by a rewrite
-// (repo/relation.Edits.Rewrite), a swap like any other.
+// Only if asked to. Between two healthy rows, who follows, blocks or asks is the
+// one whose own row is the truth: the other's row is made to say the same, by an
+// edit of both through the committer (app/relation.Mend). Counts and columns are
+// an edit too, headers of segments a rewrite (repo/relation.Edits.Rewrite), a
+// swap like any other.
 //
-// A list that cannot be read is made anew from the rows that name its account,
-// in a walk over all rows. They know who follows, blocks or asks whom, and since
-// when. They do not know whom the account muted, its options and its notes: these
-// are lost, and the fault says so. So are entries between two accounts whose
-// lists both cannot be read. The same goes for an account whose row is gone
-// though it has segments, or though two or more others name it: rows are never
-// deleted, so it was there. Where only one other names it, the rule of the
-// follower's own side holds.
+// A row that is damaged yields to the others: an id stands twice, in the list or
+// in list and archive, the order is wrong, or bytes cannot be read. Which of two
+// copies is the true one, and whom the other overwrote, it cannot tell. So all
+// rows are asked, in a walk, what they say about its account, and it is rewritten:
+// who follows whom, and since when, is what the others say, also where it says
+// nothing or otherwise; who blocks it or asks is who says so; whom others say
+// that it blocks or asked is added. What only the damaged row knew stays as far
+// as it can be read: whom it blocks, asked and muted, its options and notes. What
+// cannot be read of these last two is lost, and the fault says so.
+//
+// The rewrite takes what the others said for true if the row still has the ver
+// it had before they were asked: between the two nothing can change without a swap
+// of both. A row whose ids stand twice may still be written to; where it was,
+// those whose word would change it are asked again under its lock. Two damaged
+// rows do not yield to each other. What can be read in either is taken, the
+// rest is lost, and the rule for healthy rows makes them agree.
+//
+// An account whose row is gone though it has segments, or though it exists and two
+// or more others name it, is made anew in the same way: rows are never deleted,
+// so it was there. Where only one other names it, the rule of the follower's own
+// side holds.
+//
+// # Who does not exist
+//
+// An id that is no account is taken out of the rows that name it, with the
+// counts, and no row is made for it; a row or archive that it has is emptied
+// (repo/relation.Edits.Forget). Whether it exists is asked while the row that
+// names it is locked, before every removal. That cannot hit an account that
+// comes to be meanwhile: an account is there before any row names it, in the
+// service and in an import, and none is ever removed. Only where the row named
+// it falsely before, and an import brings that very edge in the same moment, the
+// import may find the edge there and the audit take it away; importing again adds
+// it.
+//
+// It costs no look-up for each edge. Accounts that have a row and do not exist
+// are found by one query for each range of rows that the first pass reads, and
+// the others through them; who has no row is named by one side only, so that
+// its slice differs and it becomes a suspect; suspects are looked up together.
+// Where more than one row in ten has no account, nobody is forgotten: the table
+// account is the likelier cause, and the faults say so.
 //
 // # What it costs
 //
 // One pass reads the tables relation and relation_archive once. Memory is 6
 // MiB for the sums, the row and archive of one account and its ids (16 bytes for
 // each of its entries, together), and in later passes 24 bytes for each gathered
-// entry, Collect at most.
+// entry, Collect at most, or as many for the accounts that are made anew and,
+// for one at a time, 100 bytes for each entry of it.
 // An audit that is stopped begins anew: what it summed up is gone.
 package audit

@@ -21,6 +21,7 @@ const (
 	Block   Kind = "block"
 	Request Kind = "request"
 	Beside  Kind = "beside"
+	Nobody  Kind = "nobody"
 )
 
 // Fault is one thing that does not hold.

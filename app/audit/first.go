@@ -2,10 +2,7 @@ package audit
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"maps"
-	"slices"
 
 	"kith/repo/list"
 	"kith/repo/relation"
@@ -15,8 +12,10 @@ import (
 func (a *auditor) firstPass(ctx context.Context) error {
 	w := a.walk("sums", func(owner uint64, v list.View) { eachEntry(owner, v, a.sumUp) })
 	w.doubtful = a.doubt
+	w.between = a.noteOrphans
 	err := w.run(ctx)
 	a.sum.Rows, a.sum.Archives, a.sum.Segments = w.rows, w.archives, w.segments
+	a.doubted = plausible(a.nobodies, w.rows)
 	a.sum.Edges, a.sum.Blocks, a.sum.Requests = a.sums.total(follow), a.sums.total(block), a.sums.total(request)
 	return err
 }
@@ -41,6 +40,9 @@ func (a *auditor) recent(e entry) bool {
 // wrong by itself.
 func (a *auditor) doubt(ctx context.Context, l *look) error {
 	id := l.row.AccountID
+	if a.lone(id) {
+		return nil // nothing of it is to stay
+	}
 	l, err := a.look(ctx, id, true, false, nobody)
 	if err != nil {
 		return err
@@ -48,7 +50,7 @@ func (a *auditor) doubt(ctx context.Context, l *look) error {
 	for _, other := range l.beside {
 		a.pairs[pairOf(id, other)] = true
 	}
-	if l.lost {
+	if l.damaged {
 		a.setAside(l)
 		return nil
 	}
@@ -97,105 +99,4 @@ func (a *auditor) mendAlone(ctx context.Context, l *look) error {
 		return fmt.Errorf("count account %d: %w", id, err)
 	}
 	return nil
-}
-
-// badAccount is one of which a part cannot be read.
-type badAccount struct {
-	faults []Fault
-	told   relation.Told
-}
-
-// setAside keeps an account for a rebuild.
-func (a *auditor) setAside(l *look) {
-	a.aside[l.row.AccountID] = &badAccount{faults: l.faults}
-}
-
-// errTooMany is why a list was not made anew.
-var errTooMany = errors.New("too many accounts or entries to be made anew in one audit; run it again")
-
-// rebuild asks all rows what they know about the accounts that were set aside,
-// takes all of these out of the checksums, and, if asked to, makes their lists
-// anew.
-func (a *auditor) rebuild(ctx context.Context) error {
-	if len(a.aside) == 0 {
-		return nil
-	}
-	room := a.cfg.Collect
-	w := a.walk("rebuild", func(owner uint64, v list.View) {
-		eachEntry(owner, v, func(e entry) {
-			_, own := a.aside[e.owner]
-			about, named := a.aside[e.other]
-			if (own || named) && !a.recent(e) {
-				a.sums.count(e, -1)
-			}
-			if named && e.owner != e.other && room > 0 {
-				room--
-				about.hear(e)
-			}
-		})
-	})
-	if err := w.run(ctx); err != nil {
-		return err
-	}
-	return a.rebuildAll(ctx, room > 0)
-}
-
-func (a *auditor) rebuildAll(ctx context.Context, complete bool) error {
-	for i, id := range slices.Sorted(maps.Keys(a.aside)) {
-		if err := a.pause(ctx); err != nil {
-			return err
-		}
-		b, err := a.aside[id], errTooMany
-		if complete && i < maxBad {
-			err = a.rebuildOne(ctx, id, b)
-		}
-		a.bad[id] = !a.cfg.Repair || err != nil
-		a.reportAll(b.faults, err)
-	}
-	clear(a.aside)
-	return ctx.Err()
-}
-
-// rebuildOne makes the list of one account anew, and notes what that took.
-func (a *auditor) rebuildOne(ctx context.Context, id uint64, b *badAccount) error {
-	known := fmt.Sprintf("other rows know %d follows and %d blocks and requests of account %d", len(b.told.Edges), len(b.told.Beside), id)
-	if !a.cfg.Repair {
-		b.note(known)
-		return nil
-	}
-	done, err := a.cfg.Edits.Rewrite(ctx, id, &b.told)
-	if err != nil {
-		return err
-	}
-	note := fmt.Sprintf("%s; %d of them were put back", known, done.Added)
-	if slices.Contains(done.Lost, list.Options) {
-		note += ", its options and notes are lost"
-	}
-	if slices.Contains(done.Lost, list.Muting) {
-		note += ", whom it muted is lost"
-	}
-	if n := len(a.aside) - 1; n > 0 {
-		note += fmt.Sprintf(", and so is what was between it and %d other accounts that were made anew", n)
-	}
-	b.note(note)
-	return nil
-}
-
-func (b *badAccount) note(text string) {
-	for i := range b.faults {
-		b.faults[i].Note = text
-	}
-}
-
-// hear notes what another row says about the account.
-func (b *badAccount) hear(e entry) {
-	if e.kind == follow {
-		b.told.Edges = append(b.told.Edges, list.Edge{ID: e.owner, Time: e.at, Out: !e.out})
-		return
-	}
-	for _, s := range besides {
-		if s.kind == e.kind && s.out != e.out {
-			b.told.Beside = append(b.told.Beside, relation.Beside{Section: s.section, Entry: list.Entry{ID: e.owner, Time: e.at}})
-		}
-	}
 }

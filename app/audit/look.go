@@ -23,6 +23,7 @@ type look struct {
 	faults   []Fault
 	beside   []uint64 // of whom the list says what does not go together
 	lost     bool     // part of it cannot be read
+	damaged  bool     // its lists are not as they must be: others know better
 	rewrite  bool     // it takes more than an edit to put right
 }
 
@@ -58,7 +59,7 @@ func (l *look) open(b []byte, what string) (list.View, bool) {
 	}
 	id := l.row.AccountID
 	saved, lost := relation.Salvage(b)
-	l.rewrite = true
+	l.rewrite, l.damaged = true, true
 	if len(lost) > 0 {
 		l.lost = true
 		l.faults = append(l.faults, fault(Bytes, id, "the %s cannot be read (%v), so these sections are unknown: %s", what, err, names(lost)))
@@ -173,7 +174,7 @@ func (l *look) end() {
 	}
 	l.views = nil
 	if l.row.Ver == 0 && l.segments > 0 {
-		l.lost, l.rewrite = true, true
+		l.lost, l.rewrite, l.damaged = true, true, true
 		l.faults = append(l.faults, fault(Row, id, "there are %d archive segments, but no row", l.segments))
 	}
 	doubles := l.doubles()
@@ -182,7 +183,7 @@ func (l *look) end() {
 		f.Other = other
 		l.faults = append(l.faults, f)
 	}
-	l.rewrite = l.rewrite || len(doubles) > 0
+	l.rewrite, l.damaged = l.rewrite || len(doubles) > 0, l.damaged || len(doubles) > 0
 	if l.lost || slices.ContainsFunc(l.faults, func(f Fault) bool { return f.Kind == Double }) {
 		return // what the counts must be is not known
 	}

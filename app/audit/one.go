@@ -10,8 +10,12 @@ import (
 
 // one audits one account, and the other side of each of its entries. What only
 // others say about it takes a walk over all rows, which is made only if its own
-// list cannot be read.
+// list is not as it must be.
 func (a *auditor) one(ctx context.Context, id uint64) error {
+	if missing, err := a.cfg.Rows.Missing(ctx, []uint64{id}); err != nil || missing[id] {
+		a.orphans[id] = true
+		return cmp.Or(err, a.forgetOrphans(ctx))
+	}
 	var own []entry
 	l, err := a.look(ctx, id, false, false, func(owner uint64, v list.View) {
 		eachEntry(owner, v, func(e entry) {
@@ -36,6 +40,9 @@ func (a *auditor) one(ctx context.Context, id uint64) error {
 		return err
 	}
 	slices.SortFunc(own, func(e, f entry) int { return cmp.Compare(e.other, f.other) })
+	if err := a.nobodiesOf(ctx, id, own); err != nil {
+		return err
+	}
 	return a.others(ctx, id, own)
 }
 

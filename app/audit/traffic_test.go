@@ -23,6 +23,7 @@ func TestRun_Traffic(t *testing.T) {
 	p := w.people(300)
 	w.now = time.Now()
 	planted := []uint64{2001, 2002}
+	w.exist(planted...)
 	w.plant(planted[0], func(d *relation.Draft) { d.AddFollowing(planted[1], 77) })
 	w.plant(planted[1], func(d *relation.Draft) { d.Put(list.Muting, planted[0], 1) })
 	ctx, stop := context.WithCancel(t.Context())

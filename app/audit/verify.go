@@ -12,6 +12,10 @@ import (
 
 // verifyAll judges suspects, one after the other.
 func (a *auditor) verifyAll(ctx context.Context, suspects []pair) error {
+	suspects, err := a.forgetNobodies(ctx, suspects)
+	if err != nil {
+		return err
+	}
 	for i, p := range suspects {
 		if a.bad[p.a] || a.bad[p.b] || a.reported[p] {
 			continue // what is wrong with them was reported

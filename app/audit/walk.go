@@ -24,7 +24,10 @@ type walk struct {
 	part func(owner uint64, v list.View)
 	// doubtful, unless nil, is handed what was found of an account that may not
 	// be as it must.
-	doubtful                 func(ctx context.Context, l *look) error
+	doubtful func(ctx context.Context, l *look) error
+	// between, unless nil, is handed the range of each batch before its accounts
+	// are looked at closer.
+	between                  func(ctx context.Context, after, through uint64) error
 	rows, archives, segments int64
 
 	later []later
@@ -53,6 +56,11 @@ func (w *walk) run(ctx context.Context) error {
 		through := last
 		if n < w.size {
 			through = lastKey
+		}
+		if w.between != nil {
+			if err := w.between(ctx, after, through); err != nil {
+				return err
+			}
 		}
 		if err := w.archived(ctx, after, through); err != nil {
 			return err

@@ -106,10 +106,16 @@ func (w *world) people(n int) []uint64 {
 	for i := range ids {
 		ids[i] = 1001 + uint64(i)
 	}
+	w.exist(ids...)
+	return ids
+}
+
+// exist makes accounts.
+func (w *world) exist(ids ...uint64) {
+	w.Helper()
 	if _, err := w.accounts.Ensure(w.Context(), ids, 1); err != nil {
 		w.Fatal(err)
 	}
-	return ids
 }
 
 func (w *world) must(_ app.Relationship, err error) {

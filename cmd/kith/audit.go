@@ -19,7 +19,7 @@ import (
 
 type auditCmd struct {
 	tool
-	Repair  bool   `help:"Mend what is wrong: the side of the one who follows is the truth."`
+	Repair  bool   `help:"Mend what is wrong: the side of the one who follows is the truth, and a damaged row yields to the others."`
 	DryRun  bool   `help:"Only report. That is the default; it stands above --repair."`
 	Account uint64 `placeholder:"ID" help:"Print this account and audit it alone, with the other side of each of its entries."`
 }
@@ -27,7 +27,7 @@ type auditCmd struct {
 // Help is the text above the flags.
 func (auditCmd) Help() string {
 	return "Walks all rows and looks whether what must hold does: lists can be read, counts are true, both sides of every " +
-		"follow, block and request agree. Servers may run meanwhile. The exit code is 1 where faults remain."
+		"follow, block and request agree, whoever is named exists. Servers may run meanwhile. The exit code is 1 where faults remain."
 }
 
 // Run audits and prints every fault and every number.
