@@ -450,3 +450,37 @@ func TestImport_RealFile(t *testing.T) {
 type noAccounts struct{ err error }
 
 func (n noAccounts) Ensure(context.Context, []uint64, uint64) (int, error) { return 0, n.err }
+
+// strict is rows that refuse to name anybody who is no account.
+type strict struct{ *relation.Store }
+
+func (s strict) Swap(ctx context.Context, rows []relation.Row) (bool, error) {
+	var ids []uint64
+	for _, r := range rows {
+		v, err := r.View()
+		if err != nil {
+			return false, err
+		}
+		ids = v.AppendIDs(append(ids, r.AccountID), list.ByFollower)
+		_ = v.Each(list.Following, func(id uint64, _, _ uint32) bool { ids = append(ids, id); return true })
+	}
+	if missing, err := s.Missing(ctx, ids); err != nil || len(missing) > 0 {
+		return false, fmt.Errorf("rows name %d who do not exist: %v", len(missing), err)
+	}
+	return s.Store.Swap(ctx, rows)
+}
+
+// All accounts exist before any row names them, however many chunks there are.
+func TestImport_AccountsFirst(t *testing.T) {
+	w := newWorld(t, dbtest.DB(t))
+	ids := dbtest.IDs(t, 1500)
+	var text strings.Builder
+	for i, id := range ids {
+		fmt.Fprintln(&text, id, ids[(i+700)%len(ids)])
+	}
+	cfg := w.config(strings.NewReader(text.String()))
+	cfg.Rows = strict{w.rows}
+	if sum := mustImport(t, cfg); sum.AccountsMade != 1500 || sum.EdgesNew != 1500 {
+		t.Errorf("got %+v, want 1,500 accounts and edges", sum)
+	}
+}
