@@ -17,7 +17,7 @@ type Rows interface {
 	About(ctx context.Context) (int64, error)
 	Fresh(ctx context.Context, ids []uint64) (map[uint64]relation.Row, error)
 	Marks(ctx context.Context, ids []uint64) (map[uint64]relation.Mark, error)
-	Orphans(ctx context.Context, after, last uint64, limit int) ([]uint64, error)
+	Orphans(ctx context.Context, after, last uint64) ([]uint64, error)
 	Missing(ctx context.Context, ids []uint64) (map[uint64]bool, error)
 }
 

@@ -26,19 +26,11 @@ func plausible(missing, all int64) error {
 
 // noteOrphans finds the rows of accounts that do not exist, in a range of keys.
 func (a *auditor) noteOrphans(ctx context.Context, after, through uint64) error {
-	for {
-		ids, err := a.cfg.Rows.Orphans(ctx, after, through, batchRows)
-		if err != nil {
-			return err
-		}
-		for _, id := range ids {
-			a.noteOrphan(id)
-		}
-		if len(ids) < batchRows {
-			return nil
-		}
-		after = ids[len(ids)-1]
+	ids, err := a.cfg.Rows.Orphans(ctx, after, through)
+	for _, id := range ids {
+		a.noteOrphan(id)
 	}
+	return err
 }
 
 func (a *auditor) noteOrphan(id uint64) {

@@ -13,17 +13,29 @@ import (
 	"kith/repo/list"
 )
 
-// Orphans returns up to limit accounts that have a relation row but do not
-// exist, and come after the given account in key order, up to last. Index:
-// PRIMARY (bucket, account_id) of relation, a range, and of account, one row each.
-func (s *Store) Orphans(ctx context.Context, after, last uint64, limit int) ([]uint64, error) {
-	var out []uint64
-	err := s.small.SelectContext(ctx, &out, `SELECT r.account_id FROM relation r LEFT JOIN account a ON a.bucket = r.bucket AND a.account_id = r.account_id WHERE ((r.bucket = ? AND r.account_id > ?) OR r.bucket > ?) AND ((r.bucket = ? AND r.account_id <= ?) OR r.bucket < ?) AND a.account_id IS NULL ORDER BY r.bucket, r.account_id LIMIT ?`,
-		Bucket(after), after, Bucket(after), Bucket(last), last, Bucket(last), limit)
-	if err != nil {
-		return nil, fmt.Errorf("find rows without an account after %d: %w", after, db.Wrap(err))
+// Orphans returns the accounts that have a relation row which says something
+// but do not exist, and come after the given account in key order, up to last.
+// Index: PRIMARY (bucket, account_id) of relation, a range, and of account, one
+// row each; lists are read of few.
+func (s *Store) Orphans(ctx context.Context, after, last uint64) (out []uint64, err error) {
+	for {
+		var page, full []uint64
+		err := s.small.SelectContext(ctx, &page, `SELECT r.account_id FROM relation r LEFT JOIN account a ON a.bucket = r.bucket AND a.account_id = r.account_id WHERE ((r.bucket = ? AND r.account_id > ?) OR r.bucket > ?) AND ((r.bucket = ? AND r.account_id <= ?) OR r.bucket < ?) AND a.account_id IS NULL ORDER BY r.bucket, r.account_id LIMIT ?`,
+			Bucket(after), after, Bucket(after), Bucket(last), last, Bucket(last), MaxRows)
+		if err == nil && len(page) > 0 {
+			where, args := keyList(page)
+			err = s.small.SelectContext(ctx, &full, `SELECT account_id FROM relation WHERE (bucket, account_id) IN (`+where+`) AND (followers > 0 OR following > 0 OR friends > 0 OR list <> ?) ORDER BY bucket, account_id`,
+				append(args, emptyList)...)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("find rows without an account after %d: %w", after, db.Wrap(err))
+		}
+		out = append(out, full...)
+		if len(page) < MaxRows {
+			return out, nil
+		}
+		after = page[len(page)-1]
 	}
-	return out, nil
 }
 
 // Missing returns those of ids that are no accounts, from the database.
