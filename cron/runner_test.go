@@ -16,6 +16,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/testutil"
 
 	"kith/cron"
+	"kith/repo"
 	"kith/repo/db"
 	"kith/repo/dbtest"
 	"kith/repo/job"
@@ -36,12 +37,7 @@ type worker struct {
 
 func pool(t *testing.T, dsn string) *sqlx.DB {
 	t.Helper()
-	p, err := db.Open(t.Context(), db.Config{DSN: dsn, Interpolate: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { p.Close() })
-	return p
+	return dbtest.Open(t, db.Config{DSN: dsn, Interpolate: true})
 }
 
 // newWorker makes one with a pool of its own: without the pool it is dead.
@@ -259,7 +255,7 @@ func TestRunner_LeaseLost(t *testing.T) {
 	wrote := 0
 	run, err := w.Run(t.Context(), count(name, func(ctx context.Context, n int) error {
 		if n == 30 {
-			dbtest.DB(t).MustExec(`UPDATE lease SET ver = ver + 5, holder = 'b:2:x' WHERE bucket = ? AND name = ?`, lease.Bucket(name), name)
+			dbtest.DB(t).MustExec(`UPDATE lease SET ver = ver + 5, holder = 'b:2:x' WHERE bucket = ? AND name = ?`, repo.NameBucket(name), name)
 			select {
 			case <-ctx.Done(): // ctx ends with the next renewal
 			case <-time.After(patience):

@@ -28,7 +28,6 @@ import (
 	"kith/repo/job"
 	"kith/repo/lease"
 	"kith/repo/list"
-	"kith/repo/mysqld"
 	"kith/repo/relation"
 	"kith/repo/schema"
 	"kith/repo/seen"
@@ -48,15 +47,7 @@ const database = "kith_x" // an underscore is a wildcard in some grants
 
 func newGuarded(t *testing.T) *guarded {
 	t.Helper()
-	server, err := mysqld.Start(t.Context(), mysqld.Options{Dir: t.TempDir(), Durable: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
-		defer cancel()
-		server.Stop(ctx)
-	})
+	server := dbtest.Durable(t)
 	if err := server.CreateDatabase(t.Context(), database); err != nil {
 		t.Fatal(err)
 	}

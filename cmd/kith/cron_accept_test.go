@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"kith/repo/accepttest"
 	"kith/repo/affinity"
 	"kith/repo/cache"
 	"kith/repo/db"
@@ -30,9 +31,7 @@ const (
 // and the other takes over. Afterwards audit finds nothing and every
 // interaction was folded exactly once.
 func TestAccept_CronKilled(t *testing.T) {
-	if os.Getenv("KITH_ACCEPT") == "" {
-		t.Skip("takes minutes: set KITH_ACCEPT=1")
-	}
+	accepttest.Long(t)
 	env := append(never(migrated(t)), "KITH_LIST_CAP=10", "KITH_AFFINITY_HALF_LIFE=87600h")
 	k := &killer{t: t, env: env, dir: t.TempDir(), dsn: dsnOf(t, env)}
 	runKith(t, k.dir, env, strings.NewReader(crowds(killPeople)), "import", "-").wants(t)
