@@ -8,7 +8,9 @@ import (
 	"sync"
 	"testing"
 
+	"kith/repo"
 	"kith/repo/cache"
+	"kith/repo/cache/cachetest"
 	"kith/repo/dbtest"
 	"kith/repo/interaction"
 )
@@ -17,12 +19,7 @@ func TestMain(m *testing.M) { dbtest.Main(m) }
 
 func newStore(t *testing.T) *Store {
 	pool := dbtest.DB(t)
-	local, err := cache.NewLocal(cache.LocalConfig{MaxBytes: 8 << 20})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { local.Close() })
-	return New(pool, pool, local, slog.New(slog.DiscardHandler))
+	return New(pool, pool, cachetest.Local(t), slog.New(slog.DiscardHandler))
 }
 
 // logged puts one batch of one event into the log and returns it.
@@ -38,7 +35,7 @@ func logged(t *testing.T, actor uint64, id uint64) interaction.Batch {
 func TestStore_Fold(t *testing.T) {
 	s, ctx := newStore(t), t.Context()
 	me := dbtest.IDs(t, 1)[0]
-	b := interaction.Bucket(me)
+	b := repo.Bucket(me)
 	batch := logged(t, me, me)
 	row := Row{AccountID: me, Ver: 1, At: 9, Entries: []Entry{{3, 2}, {4, 1}}}
 	t.Run("Absent", func(t *testing.T) {
@@ -96,7 +93,7 @@ func TestStore_Fold_Race(t *testing.T) {
 	for i := range won {
 		wg.Go(func() {
 			var err error
-			won[i], err = s.Fold(context.Background(), interaction.Bucket(me), []Row{{AccountID: me, Ver: 1, At: 1, Entries: []Entry{{3, float32(i + 1)}}}}, []interaction.Batch{batch}, 1)
+			won[i], err = s.Fold(context.Background(), repo.Bucket(me), []Row{{AccountID: me, Ver: 1, At: 1, Entries: []Entry{{3, float32(i + 1)}}}}, []interaction.Batch{batch}, 1)
 			if err != nil {
 				t.Error(err)
 			}
@@ -125,7 +122,7 @@ func TestStore_Fold_Many(t *testing.T) {
 	for i := range 1000 {
 		rows = append(rows, Row{AccountID: base + uint64(i+1)<<20, Ver: 1, At: 9, Entries: entries})
 	}
-	if won, err := s.Fold(ctx, interaction.Bucket(base), rows, nil, 1); err != nil || !won {
+	if won, err := s.Fold(ctx, repo.Bucket(base), rows, nil, 1); err != nil || !won {
 		t.Fatalf("got %v, %v", won, err)
 	}
 	wantVer(t, s, base+1000<<20, 1)
@@ -136,7 +133,7 @@ func TestStore_BadBytes(t *testing.T) {
 	var log strings.Builder
 	s := New(pool, pool, cache.NewNone(), slog.New(slog.NewTextHandler(&log, nil)))
 	me := dbtest.IDs(t, 1)[0]
-	if _, err := pool.Exec(`INSERT INTO affinity (bucket, account_id, ver, list, updated_at) VALUES (?, ?, 7, 'junk', 1)`, interaction.Bucket(me), me); err != nil {
+	if _, err := pool.Exec(`INSERT INTO affinity (bucket, account_id, ver, list, updated_at) VALUES (?, ?, 7, 'junk', 1)`, repo.Bucket(me), me); err != nil {
 		t.Fatal(err)
 	}
 	r, err := s.Row(t.Context(), me)
@@ -144,7 +141,7 @@ func TestStore_BadBytes(t *testing.T) {
 		t.Fatalf("got %+v, %v, log %s", r, err, log.String())
 	}
 	r.Ver, r.Entries = 8, []Entry{{3, 1}}
-	if won, err := s.Fold(t.Context(), interaction.Bucket(me), []Row{r}, nil, 1); err != nil || !won {
+	if won, err := s.Fold(t.Context(), repo.Bucket(me), []Row{r}, nil, 1); err != nil || !won {
 		t.Fatalf("got %v, %v", won, err)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"testing"
 
+	"kith/repo"
 	"kith/repo/list"
 )
 
@@ -33,7 +34,7 @@ func TestBatches_RoundTrip(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, e := range some {
-				if Bucket(e.Actor) != b.Bucket {
+				if repo.Bucket(e.Actor) != b.Bucket {
 					t.Fatalf("%d lies in bucket %d", e.Actor, b.Bucket)
 				}
 			}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/jmoiron/sqlx"
 
@@ -32,8 +31,7 @@ func (s *Store) Append(ctx context.Context, batches []Batch) error {
 	for _, b := range batches {
 		args = append(args, b.Bucket, b.ID, b.N, b.Events)
 	}
-	values := strings.TrimSuffix(strings.Repeat("(?,?,?,?),", len(batches)), ",")
-	_, err := s.db.ExecContext(ctx, `INSERT INTO interaction (bucket, batch_id, n, events) VALUES `+values+` ON DUPLICATE KEY UPDATE n = n`, args...)
+	_, err := s.db.ExecContext(ctx, `INSERT INTO interaction (bucket, batch_id, n, events) VALUES `+db.Repeat("(?,?,?,?)", len(batches))+` ON DUPLICATE KEY UPDATE n = n`, args...)
 	if err != nil {
 		return fmt.Errorf("log %d batches of interactions: %w", len(batches), db.Wrap(err))
 	}
@@ -88,8 +86,7 @@ func Delete(ctx context.Context, tx *sqlx.Tx, bucket uint16, batches []Batch) er
 	for _, b := range batches {
 		args = append(args, b.ID)
 	}
-	in := strings.TrimSuffix(strings.Repeat("?,", len(batches)), ",")
-	res, err := tx.ExecContext(ctx, `DELETE FROM interaction WHERE bucket = ? AND batch_id IN (`+in+`)`, args...)
+	res, err := tx.ExecContext(ctx, `DELETE FROM interaction WHERE bucket = ? AND batch_id IN (`+db.Repeat("?", len(batches))+`)`, args...)
 	if err != nil {
 		return err
 	}

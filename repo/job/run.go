@@ -7,8 +7,8 @@ import (
 
 	"github.com/jmoiron/sqlx"
 
+	"kith/repo"
 	"kith/repo/db"
-	"kith/repo/lease"
 )
 
 // Result is how a run ended.
@@ -51,7 +51,7 @@ func New(pool *sqlx.DB) *Store { return &Store{db: pool} }
 func (s *Store) Save(ctx context.Context, r Run) error {
 	_, err := s.db.ExecContext(ctx, `INSERT INTO job_run (bucket, name, started_ms, holder, tick_ms, ended_ms, looked_at, changed, result, failure) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 		ON DUPLICATE KEY UPDATE ended_ms = VALUES(ended_ms), looked_at = VALUES(looked_at), changed = VALUES(changed), result = VALUES(result), failure = VALUES(failure)`,
-		lease.Bucket(r.Name), r.Name, r.Started, r.Holder, r.Tick, r.Ended, r.Rows, r.Done, string(r.Result), fit(r.Failure))
+		repo.NameBucket(r.Name), r.Name, r.Started, r.Holder, r.Tick, r.Ended, r.Rows, r.Done, string(r.Result), fit(r.Failure))
 	if err != nil {
 		return fmt.Errorf("note a run of %s: %w", r.Name, db.Wrap(err))
 	}
@@ -68,7 +68,7 @@ const MaxRuns = 1000
 func (s *Store) Last(ctx context.Context, name string, limit int) ([]Run, error) {
 	var out []Run
 	err := s.db.SelectContext(ctx, &out, `SELECT name, started_ms, holder, tick_ms, ended_ms, looked_at, changed, result, failure FROM job_run WHERE bucket = ? AND name = ? ORDER BY started_ms DESC, holder DESC LIMIT ?`,
-		lease.Bucket(name), name, min(limit, MaxRuns))
+		repo.NameBucket(name), name, min(limit, MaxRuns))
 	if err != nil {
 		return nil, fmt.Errorf("read the runs of %s: %w", name, db.Wrap(err))
 	}
@@ -79,7 +79,7 @@ func (s *Store) Last(ctx context.Context, name string, limit int) ([]Run, error)
 // knows. Index: PRIMARY, one row.
 func (s *Store) Bury(ctx context.Context, r Run, now int64) error {
 	_, err := s.db.ExecContext(ctx, `UPDATE job_run SET ended_ms = ?, result = ? WHERE bucket = ? AND name = ? AND started_ms = ? AND holder = ? AND ended_ms = 0`,
-		now, string(Lost), lease.Bucket(r.Name), r.Name, r.Started, r.Holder)
+		now, string(Lost), repo.NameBucket(r.Name), r.Name, r.Started, r.Holder)
 	if err != nil {
 		return fmt.Errorf("bury a run of %s: %w", r.Name, db.Wrap(err))
 	}
@@ -95,7 +95,7 @@ func (s *Store) Expire(ctx context.Context, name string, before int64, limit int
 		return 0, err
 	}
 	res, err := s.db.ExecContext(ctx, `DELETE FROM job_run WHERE bucket = ? AND name = ? AND started_ms < ? ORDER BY started_ms LIMIT ?`,
-		lease.Bucket(name), name, min(before, newest[0].Started), limit)
+		repo.NameBucket(name), name, min(before, newest[0].Started), limit)
 	if err != nil {
 		return 0, fmt.Errorf("delete runs of %s: %w", name, db.Wrap(err))
 	}
@@ -111,7 +111,7 @@ func (s *Store) Old(ctx context.Context, name string, before int64) (n int64, er
 		return 0, err
 	}
 	err = s.db.GetContext(ctx, &n, `SELECT COUNT(*) FROM job_run WHERE bucket = ? AND name = ? AND started_ms < ?`,
-		lease.Bucket(name), name, min(before, newest[0].Started))
+		repo.NameBucket(name), name, min(before, newest[0].Started))
 	if err != nil {
 		return 0, fmt.Errorf("count old runs of %s: %w", name, db.Wrap(err))
 	}

@@ -6,14 +6,13 @@
 package seen
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/jmoiron/sqlx"
 
+	"kith/repo"
 	"kith/repo/db"
 )
 
@@ -32,22 +31,17 @@ type Store struct{ db *sqlx.DB }
 // New makes a store; the pool should interpolate arguments.
 func New(pool *sqlx.DB) *Store { return &Store{db: pool} }
 
-func bucket(id uint64) uint16 { return uint16(id & 1023) }
-
 // Put notes marks, at most MaxRows; a later time stays. Index: PRIMARY.
 func (s *Store) Put(ctx context.Context, marks []Mark) error {
 	if len(marks) == 0 {
 		return nil
 	}
-	marks = slices.SortedFunc(slices.Values(marks), func(a, b Mark) int {
-		return cmp.Or(cmp.Compare(bucket(a.AccountID), bucket(b.AccountID)), cmp.Compare(a.AccountID, b.AccountID))
-	})
+	marks = slices.SortedFunc(slices.Values(marks), func(a, b Mark) int { return repo.CompareKeys(a.AccountID, b.AccountID) })
 	args := make([]any, 0, 3*len(marks))
 	for _, m := range marks {
-		args = append(args, bucket(m.AccountID), m.AccountID, m.At)
+		args = append(args, repo.Bucket(m.AccountID), m.AccountID, m.At)
 	}
-	values := strings.TrimSuffix(strings.Repeat("(?,?,?),", len(marks)), ",")
-	_, err := s.db.ExecContext(ctx, `INSERT INTO seen (bucket, account_id, at) VALUES `+values+` ON DUPLICATE KEY UPDATE at = GREATEST(at, VALUES(at))`, args...)
+	_, err := s.db.ExecContext(ctx, `INSERT INTO seen (bucket, account_id, at) VALUES `+db.Repeat("(?,?,?)", len(marks))+` ON DUPLICATE KEY UPDATE at = GREATEST(at, VALUES(at))`, args...)
 	if err != nil {
 		return fmt.Errorf("note %d accounts as seen: %w", len(marks), db.Wrap(err))
 	}
@@ -59,7 +53,7 @@ func (s *Store) Put(ctx context.Context, marks []Mark) error {
 func (s *Store) Walk(ctx context.Context, after uint64, limit int) ([]Mark, error) {
 	var out []Mark
 	err := s.db.SelectContext(ctx, &out, `SELECT account_id, at FROM seen WHERE (bucket = ? AND account_id > ?) OR bucket > ? ORDER BY bucket, account_id LIMIT ?`,
-		bucket(after), after, bucket(after), limit)
+		repo.Bucket(after), after, repo.Bucket(after), limit)
 	if err != nil {
 		return nil, fmt.Errorf("walk the seen after %d: %w", after, db.Wrap(err))
 	}
@@ -69,7 +63,7 @@ func (s *Store) Walk(ctx context.Context, after uint64, limit int) ([]Mark, erro
 // One returns the marks of one account, none or one. Index: PRIMARY.
 func (s *Store) One(ctx context.Context, id uint64) ([]Mark, error) {
 	var out []Mark
-	err := s.db.SelectContext(ctx, &out, `SELECT account_id, at FROM seen WHERE bucket = ? AND account_id = ?`, bucket(id), id)
+	err := s.db.SelectContext(ctx, &out, `SELECT account_id, at FROM seen WHERE bucket = ? AND account_id = ?`, repo.Bucket(id), id)
 	if err != nil {
 		return nil, fmt.Errorf("when %d was seen: %w", id, db.Wrap(err))
 	}

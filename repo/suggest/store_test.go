@@ -8,19 +8,14 @@ import (
 	"sync"
 	"testing"
 
-	"kith/repo/cache"
+	"kith/repo/cache/cachetest"
 	"kith/repo/dbtest"
 )
 
 func TestMain(m *testing.M) { dbtest.Main(m) }
 
 func newStore(t *testing.T) *Store {
-	local, err := cache.NewLocal(cache.LocalConfig{MaxBytes: 8 << 20})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { local.Close() })
-	return New(dbtest.DB(t), local, slog.New(slog.DiscardHandler))
+	return New(dbtest.DB(t), cachetest.Local(t), slog.New(slog.DiscardHandler))
 }
 
 func TestStore_Edit(t *testing.T) {
