@@ -1,10 +1,13 @@
 package suggest
 
 import (
+	"errors"
 	"log/slog"
 	"slices"
 	"testing"
 	"time"
+
+	"github.com/jmoiron/sqlx"
 
 	"kith/app/relation"
 	"kith/app/relation/relationtest"
@@ -12,6 +15,7 @@ import (
 	"kith/repo/affinity"
 	"kith/repo/cache"
 	"kith/repo/dbtest"
+	"kith/repo/list"
 	"kith/repo/seen"
 	"kith/repo/suggest"
 )
@@ -23,6 +27,7 @@ const start = relationtest.Start
 type world struct {
 	*Service
 	t         *testing.T
+	pool      *sqlx.DB
 	relations *relationtest.World
 	near      *affinity.Store
 	seen      *seen.Store
@@ -34,7 +39,7 @@ func newWorld(t *testing.T) *world {
 	pool := dbtest.Fresh(t)
 	dbtest.Migrate(t, pool)
 	c, quiet := cache.NewNone(), slog.New(slog.DiscardHandler)
-	w := &world{t: t, relations: relationtest.New(t, relationtest.Config{Small: pool, Large: pool, Cache: c}),
+	w := &world{t: t, pool: pool, relations: relationtest.New(t, relationtest.Config{Small: pool, Large: pool, Cache: c}),
 		near: affinity.New(pool, pool, c, quiet), seen: seen.New(pool), rows: suggest.New(pool, c, quiet)}
 	w.Service = New(Config{Rows: w.rows, Relations: w.relations.Rows, Affinities: w.near, Seen: w.seen, Now: w.relations.Now,
 		HalfLife: 720 * time.Hour, SeenWithin: 30 * 24 * time.Hour, Refresh: 24 * time.Hour})
@@ -150,6 +155,29 @@ func TestMake_Archived(t *testing.T) {
 	w.want(w.made(me), p[18])
 }
 
+// A bad row of one of the followed costs what that one would suggest, no more; a
+// bad row of one's own is an error.
+func TestMake_BadRows(t *testing.T) {
+	w := newWorld(t)
+	p := w.relations.People(6)
+	me, good, bad, x, y := p[0], p[1], p[2], p[3], p[4]
+	w.relations.Follows(me, good, bad)
+	w.relations.Follows(good, x)
+	w.relations.Follows(bad, y)
+	w.spoil(bad)
+	w.want(w.made(me), x)
+	w.spoil(me)
+	if n, err := w.Make(t.Context(), me, false); n != 0 || !errors.Is(err, list.ErrFormat) {
+		t.Errorf("got %d, %v", n, err)
+	}
+}
+
+// spoil makes the list of a relation unreadable.
+func (w *world) spoil(id uint64) {
+	w.t.Helper()
+	w.pool.MustExec(`UPDATE relation SET list = CONCAT(UNHEX('09'), SUBSTRING(list, 2)) WHERE bucket = ? AND account_id = ?`, repo.Bucket(id), id)
+}
+
 func TestMake_Bounds(t *testing.T) {
 	w := newWorld(t)
 	p := w.relations.People(160)
@@ -167,7 +195,7 @@ func TestMake_Bounds(t *testing.T) {
 func TestDue(t *testing.T) {
 	w := newWorld(t)
 	ctx := t.Context()
-	p := w.relations.People(4)
+	p := w.relations.People(5)
 	lately, old, made, again := p[0], p[1], p[2], p[3]
 	const day = 86400
 	err := w.seen.Put(ctx, []seen.Mark{{AccountID: lately, At: start}, {AccountID: old, At: start - 31*day}, {AccountID: made, At: start}, {AccountID: again, At: start}})
@@ -187,7 +215,7 @@ func TestDue(t *testing.T) {
 	if _, looked, _, err := w.Due(ctx, last); err != nil || looked != 0 {
 		t.Errorf("looked at %d after the last, %v", looked, err)
 	}
-	for id, want := range map[uint64]int{lately: 1, old: 0, made: 0} {
+	for id, want := range map[uint64]int{lately: 1, old: 0, made: 0, p[4]: 0} {
 		if due, err := w.DueOne(ctx, id); err != nil || len(due) != want {
 			t.Errorf("%d: got %v, %v", id, due, err)
 		}
