@@ -47,6 +47,9 @@ func encode(events []Event) []byte {
 
 // Decode returns the events of a batch. Errors wrap ErrFormat.
 func (b Batch) Decode() ([]Event, error) {
+	if b.Bucket >= repo.Buckets {
+		return nil, fmt.Errorf("%w: bucket %d", ErrFormat, b.Bucket)
+	}
 	r := reader{b: b.Events}
 	if v := r.byte(); r.bad || v != formatVersion {
 		return nil, fmt.Errorf("%w: version %d", ErrFormat, v)

@@ -71,6 +71,6 @@ func NewID(millis int64, random uint64) uint64 {
 	return FirstID(millis) | random&(1<<randomBits-1)
 }
 
-// randomBits leave 41 bits for milliseconds, which last until 2039, and one
+// randomBits leave 42 bits for milliseconds, which last until 2109, and one
 // batch in four million of the same millisecond and bucket unlucky.
 const randomBits = 22
