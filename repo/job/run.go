@@ -60,7 +60,7 @@ func (s *Store) Save(ctx context.Context, r Run) error {
 
 func fit(text string) string { return strings.ToValidUTF8(text[:min(len(text), maxFailure)], "") }
 
-// MaxRuns bounds how many runs are read at once.
+// MaxRuns bounds how many runs are read or deleted at once.
 const MaxRuns = 1000
 
 // Last returns the newest runs of a job, newest first. Index: PRIMARY (bucket,
@@ -86,8 +86,8 @@ func (s *Store) Bury(ctx context.Context, r Run, now int64) error {
 	return nil
 }
 
-// Expire deletes up to limit runs of a job that began before a time, the
-// newest run of all excepted. Index: PRIMARY (bucket, name, started_ms, …), a
+// Expire deletes up to limit runs of a job, MaxRuns at most, that began before a
+// time, the newest run of all excepted. Index: PRIMARY (bucket, name, started_ms, …), a
 // range.
 func (s *Store) Expire(ctx context.Context, name string, before int64, limit int) (int64, error) {
 	newest, err := s.Last(ctx, name, 1)
@@ -95,12 +95,11 @@ func (s *Store) Expire(ctx context.Context, name string, before int64, limit int
 		return 0, err
 	}
 	res, err := s.db.ExecContext(ctx, `DELETE FROM job_run WHERE bucket = ? AND name = ? AND started_ms < ? ORDER BY started_ms LIMIT ?`,
-		repo.NameBucket(name), name, min(before, newest[0].Started), limit)
+		repo.NameBucket(name), name, min(before, newest[0].Started), min(limit, MaxRuns))
 	if err != nil {
 		return 0, fmt.Errorf("delete runs of %s: %w", name, db.Wrap(err))
 	}
-	n, err := res.RowsAffected()
-	return n, err
+	return res.RowsAffected()
 }
 
 // Old counts the runs that Expire would delete. Index: PRIMARY (bucket, name,
