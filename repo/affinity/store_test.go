@@ -2,6 +2,7 @@ package affinity
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"slices"
 	"strings"
@@ -73,6 +74,29 @@ func TestStore_Fold(t *testing.T) {
 			t.Fatalf("got %v, %v, want the batch", left, err)
 		}
 	})
+}
+
+// Where nobody knows whether a fold took effect the cache knows nothing either.
+func TestStore_Fold_UnknownOutcome(t *testing.T) {
+	s, ctx := newStore(t), t.Context()
+	me := dbtest.IDs(t, 1)[0]
+	row := Row{AccountID: me, Ver: 1, At: 9, Entries: []Entry{{3, 2}}}
+	if won, err := s.Fold(ctx, repo.Bucket(me), []Row{row}, nil, 100); err != nil || !won {
+		t.Fatalf("got %v, %v", won, err)
+	}
+	dbtest.DB(t).MustExec(`UPDATE affinity SET ver = 2 WHERE bucket = ? AND account_id = ?`, repo.Bucket(me), me)
+	if r, err := s.Row(ctx, me); err != nil || r.Ver != 1 {
+		t.Fatalf("got %+v, %v, want what the cache holds", r, err)
+	}
+	over, cancel := context.WithCancel(ctx)
+	cancel()
+	row.Ver = 3
+	if won, err := s.Fold(over, repo.Bucket(me), []Row{row}, nil, 100); won || !errors.Is(err, repo.ErrUnavailable) {
+		t.Fatalf("got %v, %v", won, err)
+	}
+	if r, err := s.Row(ctx, me); err != nil || r.Ver != 2 {
+		t.Errorf("got %+v, %v, want what the database holds", r, err)
+	}
 }
 
 func wantVer(t *testing.T, s *Store, id, want uint64) {
