@@ -18,7 +18,7 @@ import (
 )
 
 type auditCmd struct {
-	tool
+	listTool
 	Repair  bool   `help:"Mend what is wrong: the side of the one who follows is the truth."`
 	DryRun  bool   `help:"Only report. That is the default; it stands above --repair."`
 	Account uint64 `placeholder:"ID" help:"Print this account and audit it alone, with the other side of each of its entries."`

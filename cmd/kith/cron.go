@@ -37,6 +37,8 @@ type cronOn struct {
 	Term time.Duration `name:"lease-term" hidden:"" default:"30s"`
 }
 
+func (c *cronOn) astray() bool { return c.MySQL.DSN.Reveal() == "" }
+
 // jobs are what the commands work with.
 type jobs struct {
 	*stack

@@ -23,7 +23,6 @@ import (
 	"github.com/alecthomas/kong"
 
 	"kith/app"
-
 	"kith/config"
 )
 
@@ -63,24 +62,44 @@ func main() {
 	}
 }
 
-// run parses the command line and runs its command.
+// run parses the command line and runs its command. Where that turns out to
+// belong to a `kith dev`, it is parsed once more over the settings of that.
 func run(ctx context.Context, args []string) error {
+	if len(args) == 0 {
+		args = []string{"--help"}
+	}
+	parsed, err := parse(ctx, args, nil)
+	if err != nil {
+		return err
+	}
+	if b, ok := parsed.Selected().Target.Addr().Interface().(besider); ok && b.astray() {
+		settings, err := devSettings()
+		if err != nil {
+			return err
+		}
+		if parsed, err = parse(ctx, args, settings); err != nil {
+			return err
+		}
+	}
+	return parsed.Run()
+}
+
+// parse parses the command line; shelf has values for settings that are set
+// nowhere.
+func parse(ctx context.Context, args []string, shelf map[string]string) (*kong.Context, error) {
 	var c commands
 	parser, err := kong.New(&c, kong.Name("kith"),
 		kong.Description("kith keeps who follows whom, in MySQL and memcached."),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 100}),
-		kong.BindTo(ctx, (*context.Context)(nil)))
+		kong.BindTo(ctx, (*context.Context)(nil)), config.Shelf(shelf))
 	if err != nil {
-		return fmt.Errorf("define the commands: %w", err)
-	}
-	if len(args) == 0 {
-		args = []string{"--help"}
+		return nil, fmt.Errorf("define the commands: %w", err)
 	}
 	parsed, err := parser.Parse(args)
 	if err != nil {
-		return usage(err)
+		return nil, usage(err)
 	}
-	return parsed.Run()
+	return parsed, nil
 }
 
 // usage says where an error of the command line is explained.
