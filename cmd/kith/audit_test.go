@@ -52,12 +52,28 @@ func TestAudit(t *testing.T) {
 	if out := runKith(t, dir, env, nil, "audit").wants(t); count(t, out, "follows") != "3" {
 		t.Errorf("got\n%s\nwant 3 follows left", out)
 	}
-	if out := runKith(t, dir, env, nil, "audit", "--account", "77").wants(t); !strings.Contains(out, "nobody made it") {
+	spoil(t, dsn, `DELETE FROM account WHERE account_id = 3`)
+	if out := runKith(t, dir, env, nil, "audit", "--account", "3").wants(t); !strings.Contains(out, "nobody made it") {
 		t.Errorf("got\n%s\nwant that nobody made it", out)
 	}
 	runKith(t, dir, env, nil, "cron", "run", "audit").wants(t)
 	spoil(t, dsn, `UPDATE relation SET followers = 9 WHERE account_id = 1`)
 	runKith(t, dir, append(env, "KITH_LOG_LEVEL=error"), nil, "cron", "run", "audit").wantsRefusal(t, "audit: 1 faults found, 0 mended")
+}
+
+// An account that does not exist is no account without faults.
+func TestAudit_NoAccount(t *testing.T) {
+	env, dir := migrated(t), t.TempDir()
+	runKith(t, dir, env, nil, "account", "add", "ada", "--id", "5").wants(t)
+	commands := [][]string{{"audit"}, {"audit", "--repair"}, {"cron", "run", "trim", "--dry-run"}}
+	for _, job := range []string{"trim", "affinity", "suggest", "audit", "expire"} {
+		commands = append(commands, []string{"cron", "run", job})
+	}
+	for _, args := range commands {
+		runKith(t, dir, env, nil, append(args, "--account", "77")...).wantsRefusal(t, "no account 77")
+		runKith(t, dir, env, nil, append(args, "--account", "0")...).wantsRefusal(t, "0 is not an account id")
+		runKith(t, dir, env, nil, append(args, "--account", "5")...).wants(t) // who follows nobody yet
+	}
 }
 
 // spoil changes one row behind the program's back.

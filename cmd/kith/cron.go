@@ -114,10 +114,10 @@ func (j jobs) metrics(address string) (done func(), err error) {
 
 type cronRunCmd struct {
 	cronOn
-	Name    string `arg:"" help:"The job, one of those of kith cron list."`
-	DryRun  bool   `help:"Say what would be done and write nothing. It looks at everything from the beginning and needs no lease."`
-	Account uint64 `placeholder:"ID" help:"Work on this account only."`
-	Wait    bool   `help:"Wait while another process runs the job."`
+	Name    string  `arg:"" help:"The job, one of those of kith cron list."`
+	DryRun  bool    `help:"Say what would be done and write nothing. It looks at everything from the beginning and needs no lease."`
+	Account *uint64 `placeholder:"ID" help:"Work on this account only."`
+	Wait    bool    `help:"Wait while another process runs the job."`
 }
 
 // Run runs one job now.
@@ -127,9 +127,13 @@ func (c *cronRunCmd) Run(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
+		only, err := j.only(ctx, c.Account)
+		if err != nil {
+			return err
+		}
 		show := newProgress(os.Stderr, time.Now)
 		run, err := j.runner.Run(ctx, p.Job, cron.Options{
-			DryRun: c.DryRun, Account: c.Account, Wait: c.Wait, Waiting: c.waiting,
+			DryRun: c.DryRun, Account: only, Wait: c.Wait, Waiting: c.waiting,
 			Show: func(s cron.Step) { show.report(shown(c.Name, s)) },
 		})
 		show.end()
@@ -173,7 +177,7 @@ func (c *cronRunCmd) tell(ctx context.Context, run job.Run, err error) error {
 	switch {
 	case err == nil:
 		return nil
-	case ctx.Err() != nil && c.DryRun, ctx.Err() != nil && c.Account != 0:
+	case ctx.Err() != nil && c.DryRun, ctx.Err() != nil && c.Account != nil:
 		return fmt.Errorf("%s was stopped", c.Name)
 	case ctx.Err() != nil:
 		return fmt.Errorf("%s was stopped, the next run goes on from there", c.Name)
