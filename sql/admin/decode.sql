@@ -28,8 +28,9 @@
 --   at      times from differences: the first less all that follow it
 
 SET SESSION TRANSACTION READ ONLY, ISOLATION LEVEL READ COMMITTED;
-SET @missing = IF(@account IS NULL, 'missing: @account', 'DO 0');
-PREPARE parameters FROM @missing;
+SET @missing = IF(@account IS NULL, 'Give the account, for instance: mariadb -t kith --init-command="SET @account = 12" < sql/admin/decode.sql',
+                  'Give both, @section and @seq, or none: the second result shows which segments there are');
+SET @s = IF(@account IS NULL OR (@section IS NULL) <> (@seq IS NULL), 'SELECT @missing AS missing', 'DO 0'); PREPARE s FROM @s; EXECUTE s;
 SET @account = CAST(@account AS UNSIGNED), @section = CAST(@section AS SIGNED), @seq = CAST(@seq AS UNSIGNED);
 
 SELECT account_id, ver, friends, followers, following, kept_followers, kept_following,
