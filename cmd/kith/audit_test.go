@@ -76,6 +76,32 @@ func TestAudit_NoAccount(t *testing.T) {
 	}
 }
 
+// What an audit by the clock finds is in the metrics, the log and the list of the
+// jobs, for whoever wants to be woken.
+func TestAudit_Scheduled(t *testing.T) {
+	dsn, dir := dbtest.FreshDSN(t), t.TempDir()
+	env := append(never(on(dsn)), "KITH_CRON_LISTEN=127.0.0.1:0")
+	runKith(t, dir, env, nil, "migrate", "up").wants(t)
+	runKith(t, dir, env, strings.NewReader("1 2\n"), "import", "-").wants(t)
+	spoil(t, dsn, `UPDATE relation SET followers = 9 WHERE account_id = 2`)
+	quiet := startKith(t, dir, env, "cron")
+	address, _, _ := strings.Cut(quiet.waitFor(t, "msg=metrics address="), " ")
+	quiet.waitFor(t, `msg="running jobs"`)
+	if text := metrics(t, address); !strings.Contains(text, `kith_job_runs_total{job="audit",result="failed"} 0`) {
+		t.Errorf("before any run the metrics lack the 0 from which an increase is seen:\n%s", text)
+	}
+	p := startKith(t, dir, append(env, "KITH_CRON_AUDIT=* * * * * *"), "cron")
+	address, _, _ = strings.Cut(p.waitFor(t, "msg=metrics address="), " ")
+	p.waitFor(t, `level=WARN msg="audit found a fault" job=audit kind=count account=2`)
+	if line := p.waitFor(t, `level=ERROR msg="job failed" job=audit`); !strings.Contains(line, "1 faults found, 0 mended") {
+		t.Errorf("the log says %q, want how many faults", line)
+	}
+	if text := metrics(t, address); strings.Contains(text, `kith_job_runs_total{job="audit",result="failed"} 0`) || !strings.Contains(text, `kith_job_runs_total{job="audit",result="failed"} `) {
+		t.Errorf("the metrics lack the failure:\n%s", text)
+	}
+	waitListed(t, dir, env, "audit", "failed: 1 faults found, 0 mended")
+}
+
 // spoil changes one row behind the program's back.
 func spoil(t *testing.T, dsn, statement string) {
 	t.Helper()

@@ -77,6 +77,7 @@ func (cronStartCmd) Help() string {
 // Run runs the jobs until ctx ends.
 func (c *cronStartCmd) Run(ctx context.Context) error {
 	return c.with(ctx, func(j jobs) error {
+		scheduler := cron.NewScheduler(j.runner, j.plans)
 		done, err := j.metrics(c.Cron.Listen)
 		if err != nil {
 			return err
@@ -87,7 +88,7 @@ func (c *cronStartCmd) Run(ctx context.Context) error {
 			args = append(args, p.Job.Name, p.Schedule.String())
 		}
 		j.log.Info("running jobs", args...)
-		err = cron.NewScheduler(j.runner, j.plans).Run(ctx)
+		err = scheduler.Run(ctx)
 		j.log.Info("stopped")
 		return err
 	})
