@@ -6,7 +6,8 @@
 // stores, committer, services. Settings come from package config.
 //
 // Whatever is refused ends the program with exit code 1 and one sentence on
-// standard error. SIGINT and SIGTERM end it in order; a second one at once.
+// standard error. SIGINT and SIGTERM end it in order; a second one, 0.2 seconds
+// later or more, at once.
 // Standard output has the results, standard error the log and the progress.
 package main
 
@@ -19,6 +20,7 @@ import (
 	"os/signal"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/alecthomas/kong"
 
@@ -45,6 +47,10 @@ type commands struct {
 
 var errSecondSignal = errors.New("a second signal: what was under way is cut off")
 
+// echo is how long after a signal another is the same one: timeout(1) and
+// others send it to the process and to its group.
+const echo = 200 * time.Millisecond
+
 func main() {
 	ctx, cancel := context.WithCancel(context.Background())
 	signals := make(chan os.Signal, 2)
@@ -52,7 +58,9 @@ func main() {
 	go func() {
 		<-signals
 		cancel()
-		<-signals
+		for first := time.Now(); time.Since(first) < echo; {
+			<-signals
+		}
 		refuse(os.Stderr, errSecondSignal)
 		os.Exit(1)
 	}()

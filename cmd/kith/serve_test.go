@@ -137,6 +137,7 @@ func TestServe_Graceful(t *testing.T) {
 	p, address, token := served(t, env)
 	_, finish := follow(t, address, token)
 	p.cmd.Process.Signal(syscall.SIGTERM)
+	p.cmd.Process.Signal(syscall.SIGINT) // at once: some wrappers signal twice
 	p.waitFor(t, "msg=stopping")
 	answer := finish()
 	if answer.StatusCode != http.StatusOK {
@@ -204,6 +205,7 @@ func TestServe_SecondSignal(t *testing.T) {
 	follow(t, address, token)
 	p.cmd.Process.Signal(syscall.SIGTERM)
 	p.waitFor(t, "msg=stopping")
+	<-time.After(2 * echo)
 	p.cmd.Process.Signal(syscall.SIGTERM)
 	if code := p.wait(t); code != 1 || !strings.Contains(p.said(), "kith: a second signal") {
 		t.Errorf("exit code %d, want 1 and the reason; it says\n%s", code, p.said())
