@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -23,8 +24,14 @@ type program struct {
 // start reads settings as a program started with args would.
 func start(t *testing.T, args ...string) (Settings, error) {
 	t.Helper()
+	return startWith(t, kong.Exit(func(int) { t.Fatal("kong exits") }), args...)
+}
+
+// startWith is start of a program with an option.
+func startWith(t *testing.T, option kong.Option, args ...string) (Settings, error) {
+	t.Helper()
 	var p program
-	parser, err := kong.New(&p, kong.Exit(func(int) { t.Fatal("kong exits") }))
+	parser, err := kong.New(&p, option)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -78,6 +85,51 @@ func TestSettings_Precedence(t *testing.T) {
 	}
 	if s.HTTP.RateLimit != 300000 {
 		t.Errorf("rate limit is %d, want the default", s.HTTP.RateLimit)
+	}
+}
+
+// What a server shares is what a command beside it then has, under whatever
+// that is told itself.
+func TestSettings_Shared(t *testing.T) {
+	good(t)
+	want, err := start(t, "--memcached", "a:1,b:2", "--list-cap", "500", "--following-limit", "7", "--affinity-weights", "visit=0.5,follow=4",
+		"--affinity-half-life", "1h30m", "--local-cache-size", "3MiB", "--cron-trim", "", "--cron-audit", "1 2 3 4 *", "--cron-rate", "0",
+		"--token-issuer", "it's $me", "--cron-listen", "127.0.0.1:1", "--listen", "127.0.0.1:2", "--mysql-pool", "9", "--log-level", "warn")
+	if err != nil {
+		t.Fatal(err)
+	}
+	values := want.Shared()
+	for name, value := range values {
+		if strings.Contains(name, "LISTEN") || strings.Contains(name, "SECRET") || strings.Contains(name, "MYSQL") || strings.Contains(value, "ssss") {
+			t.Errorf("%s is shared", name)
+		}
+	}
+	shelf := Shelf(values)
+	got, err := startWith(t, shelf)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want.Token.Secret, want.Cron.Listen = got.Token.Secret, ""
+	for _, c := range []struct{ got, want any }{
+		{got.Cache, want.Cache}, {got.Token, want.Token}, {got.Relation, want.Relation}, {got.Affinity, want.Affinity}, {got.Cron, want.Cron},
+		{got.HTTP.Listen, "127.0.0.1:8080"}, {got.MySQL.Pool, 40}, {got.Log.Level, "info"},
+	} {
+		if !reflect.DeepEqual(c.got, c.want) {
+			t.Errorf("got %+v, want %+v", c.got, c.want)
+		}
+	}
+	t.Setenv("KITH_CRON_RATE", "8")
+	path := filepath.Join(t.TempDir(), "kith.env")
+	if err := os.WriteFile(path, []byte("KITH_FOLLOWING_LIMIT=9\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	got, err = startWith(t, shelf, "--list-cap", "10000", "--config", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got.Relation.ListCap != 10000 || got.Relation.FollowingLimit != 9 || got.Cron.Rate != 8 {
+		t.Errorf("cap %d, limit %d, rate %d; want what was said: 10000 by the flag, 9 by the file, 8 by the environment",
+			got.Relation.ListCap, got.Relation.FollowingLimit, got.Cron.Rate)
 	}
 }
 

@@ -37,7 +37,7 @@ func (File) BeforeResolve(ctx *kong.Context, trace *kong.Path) error {
 	return nil
 }
 
-// resolver answers kong from the values of a file.
+// resolver answers kong from values by name, such as those of a file.
 type resolver map[string]string
 
 var _ kong.Resolver = resolver(nil)

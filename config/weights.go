@@ -3,7 +3,9 @@ package config
 import (
 	"encoding"
 	"fmt"
+	"maps"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -43,4 +45,13 @@ func (w *Weights) UnmarshalText(text []byte) error {
 	}
 	*w = read
 	return nil
+}
+
+// String writes weights as they are read, in the order of the kinds.
+func (w Weights) String() string {
+	pairs := make([]string, 0, len(w))
+	for _, kind := range slices.Sorted(maps.Keys(w)) {
+		pairs = append(pairs, kind+"="+strconv.FormatFloat(w[kind], 'g', -1, 64))
+	}
+	return strings.Join(pairs, ",")
 }

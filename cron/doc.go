@@ -18,8 +18,9 @@
 //   - A job runs in one process at a time, as nearly as leases can tell.
 //   - A job whose lease is lost stops before its next write: Step refuses, and
 //     ctx ends. What it writes is guarded by itself all the same.
-//   - A job that was stopped or killed goes on at its cursor, which is saved
-//     every second and at the end. It may see the last second's rows again.
+//   - A job that was stopped or killed goes on at its cursor, which is saved after
+//     the first step, every second and at the end, and with it what the run has
+//     done. It may see the last second's rows again.
 //   - No more rows a second are looked at than the settings allow.
 //   - Every run but a dry one leaves a row in job_run. A dry run writes nothing
 //     at all, and needs no lease.

@@ -58,6 +58,18 @@ const (
 // requests that nobody answered, and old runs of jobs. No index knows who
 // mutes until when, so it walks all rows; it reads the lengths of their
 // sections first and only of few the lists.
+//
+// The walk is cheap enough to do without an index, which every write would pay
+// for. A graph of 81,306 accounts and 1.4 million edges, all in memory, on 2 cores
+// with MariaDB 10.11, took kith cron run expire --cron-rate 0
+//
+//	nobody mutes                           0.15 s   540,000 rows a second
+//	every tenth account mutes somebody     0.23 s   350,000 rows a second
+//	and 813 of these mutes have ended      0.66 s   half a millisecond each
+//
+// so that at the default pace of 5,000 rows a second it is at work for one or two
+// hundredths of its time: 16 s for these, 33 minutes for 10 million accounts, once
+// a day.
 func Expire(cfg *ExpireConfig) Job {
 	e := expiring{cfg}
 	return Job{Name: "expire", About: "ends mutes and requests whose time has passed, and deletes old runs of jobs", Work: e.work}

@@ -30,6 +30,18 @@ func NewMetrics(reg prometheus.Registerer) *Metrics {
 	return m
 }
 
+// expect shows the counts of a job that is to be run as 0: an increase from no
+// count at all is none to Prometheus.
+func (m *Metrics) expect(name string) {
+	if m == nil {
+		return
+	}
+	m.rows.WithLabelValues(name)
+	for _, result := range []job.Result{job.OK, job.Failed, job.Stopped} {
+		m.runs.WithLabelValues(name, string(result))
+	}
+}
+
 func (m *Metrics) looked(name string, rows int64) {
 	if m != nil && rows > 0 {
 		m.rows.WithLabelValues(name).Add(float64(rows))

@@ -17,18 +17,26 @@ type pacer struct {
 // begin starts the clock of a run.
 func (p *pacer) begin() { p.due = p.now() }
 
-// wait pauses after rows have been looked at.
-func (p *pacer) wait(ctx context.Context, rows int64) error {
+// owe counts rows that have been looked at and returns how long to pause now.
+func (p *pacer) owe(rows int64) time.Duration {
 	if p.rate <= 0 || rows <= 0 {
-		return ctx.Err()
+		return 0
 	}
 	p.due = p.due.Add(time.Duration(float64(rows) / float64(p.rate) * float64(time.Second)))
 	now := p.now()
 	if !p.due.After(now) {
 		p.due = now
+		return 0
+	}
+	return p.due.Sub(now)
+}
+
+// pause waits for what owe returned.
+func (p *pacer) pause(ctx context.Context, d time.Duration) error {
+	if d == 0 {
 		return ctx.Err()
 	}
-	return p.sleep(ctx, p.due.Sub(now))
+	return p.sleep(ctx, d)
 }
 
 // sleep waits for d or until ctx ends.

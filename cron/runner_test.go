@@ -16,6 +16,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/testutil"
 
 	"kith/cron"
+	"kith/repo"
 	"kith/repo/db"
 	"kith/repo/dbtest"
 	"kith/repo/job"
@@ -36,12 +37,7 @@ type worker struct {
 
 func pool(t *testing.T, dsn string) *sqlx.DB {
 	t.Helper()
-	p, err := db.Open(t.Context(), db.Config{DSN: dsn, Interpolate: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { p.Close() })
-	return p
+	return dbtest.Open(t, db.Config{DSN: dsn, Interpolate: true})
 }
 
 // newWorker makes one with a pool of its own: without the pool it is dead.
@@ -259,7 +255,7 @@ func TestRunner_LeaseLost(t *testing.T) {
 	wrote := 0
 	run, err := w.Run(t.Context(), count(name, func(ctx context.Context, n int) error {
 		if n == 30 {
-			dbtest.DB(t).MustExec(`UPDATE lease SET ver = ver + 5, holder = 'b:2:x' WHERE bucket = ? AND name = ?`, lease.Bucket(name), name)
+			dbtest.DB(t).MustExec(`UPDATE lease SET ver = ver + 5, holder = 'b:2:x' WHERE bucket = ? AND name = ?`, repo.NameBucket(name), name)
 			select {
 			case <-ctx.Done(): // ctx ends with the next renewal
 			case <-time.After(patience):
@@ -371,8 +367,43 @@ func TestRunner_Cursor(t *testing.T) {
 		}
 		return err
 	}), cron.Options{})
-	if err != nil || len(kept) != 25 || !slices.Equal(kept[:4], []string{"", "4", "8", "12"}) {
-		t.Errorf("kept %d: %v, %v, want every fourth", len(kept), kept, err)
+	if err != nil || len(kept) != 26 || !slices.Equal(kept[:4], []string{"", "1", "5", "9"}) {
+		t.Errorf("kept %d: %v, %v, want the first and then every fourth", len(kept), kept, err)
+	}
+}
+
+// A run that is killed in its first second, or in a long pause, has told what it
+// did: the next one finds the numbers and leaves them.
+func TestRunner_KilledEarly(t *testing.T) {
+	w, name := newWorker(t, "a:1"), jobName(t)
+	now := time.Now()
+	var noted []int64
+	a := newWorker(t, "a:1", func(c *cron.RunnerConfig) {
+		c.Rate, c.Now = 10, func() time.Time { return now }
+		c.Sleep = func(_ context.Context, d time.Duration) error {
+			noted = append(noted, w.last(t, name)[0].Rows)
+			now = now.Add(d)
+			return nil
+		}
+	})
+	killed := errors.New("killed")
+	_, err := a.Run(t.Context(), cron.Job{Name: name, Work: func(ctx context.Context, run *cron.Run) error {
+		for i, rows := range []int64{1, 1, 50} {
+			if err := run.Step(ctx, cron.Step{Rows: rows, Done: 1, Cursor: strconv.Itoa(i)}); err != nil {
+				return err
+			}
+		}
+		a.pool.Close() // what follows is not noted
+		return killed
+	}}, cron.Options{})
+	if !errors.Is(err, killed) || !slices.Equal(noted, []int64{1, 1, 52}) {
+		t.Errorf("in the pauses %v rows are noted, %v, want 1, 1 and 52", noted, err)
+	}
+	if _, err := newWorker(t, "b:2").Run(t.Context(), count(name, func(context.Context, int) error { return nil }), cron.Options{Wait: true}); err != nil {
+		t.Fatal(err)
+	}
+	if runs := w.last(t, name); len(runs) != 2 || runs[1].Result != job.Lost || runs[1].Rows != 52 || runs[1].Done != 3 {
+		t.Errorf("runs are %+v, want a lost one of 52 rows", runs)
 	}
 }
 

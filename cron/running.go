@@ -21,7 +21,7 @@ type running struct {
 	row   job.Run
 	total int64
 	place string
-	saved time.Time
+	saved time.Time // zero: not yet
 	pace  pacer
 }
 
@@ -34,7 +34,7 @@ const endTime = 5 * time.Second
 
 func (r *Runner) begin(j Job, o Options, l *lease.Lease) *running {
 	now := r.cfg.Now()
-	x := &running{r: r, job: j, o: o, lease: l, saved: now,
+	x := &running{r: r, job: j, o: o, lease: l,
 		pace: pacer{rate: r.cfg.Rate, now: r.cfg.Now, sleep: r.cfg.Sleep},
 		row:  job.Run{Name: j.Name, Started: now.UnixMilli(), Result: job.Running}}
 	if !o.Tick.IsZero() {
@@ -93,8 +93,9 @@ func (x *running) step(ctx context.Context, s Step) error {
 	if err := x.may(ctx); err != nil {
 		return err
 	}
-	x.save(ctx)
-	if err := x.pace.wait(ctx, s.Rows); err != nil {
+	pause := x.pace.owe(s.Rows)
+	x.save(ctx, pause)
+	if err := x.pace.pause(ctx, pause); err != nil {
 		return x.why(ctx, err)
 	}
 	return x.may(ctx)
@@ -121,11 +122,13 @@ func (x *running) why(ctx context.Context, err error) error {
 	return err
 }
 
-// save keeps the cursor and the numbers from time to time. What fails is tried
+// save keeps the cursor and the numbers: after the first step and then from time
+// to time, where a second would go by in the pause that comes, before that. So
+// a run that is killed has told of all but its last second. What fails is tried
 // again a second later: the job's own work tells whether the database is away.
-func (x *running) save(ctx context.Context) {
+func (x *running) save(ctx context.Context, pause time.Duration) {
 	now := x.r.cfg.Now()
-	if x.lease == nil || now.Sub(x.saved) < savePause {
+	if x.lease == nil || now.Add(pause).Sub(x.saved) < savePause {
 		return
 	}
 	x.saved = now

@@ -30,6 +30,9 @@ type Scheduler struct {
 
 // NewScheduler makes a Scheduler.
 func NewScheduler(r *Runner, plans []Plan) *Scheduler {
+	for _, p := range plans {
+		r.cfg.Metrics.expect(p.Job.Name)
+	}
 	return &Scheduler{runner: r, plans: plans, log: r.cfg.Log}
 }
 

@@ -94,12 +94,30 @@ func readme(t *testing.T) string {
 	return string(content)
 }
 
+// A script that lacks a parameter says how to give it, and nothing more.
 func TestAdmin_Required(t *testing.T) {
 	p := newPlant(t)
-	for _, name := range []string{"decode.sql", "edge.sql"} {
-		_, err := usual()(t.Context(), p.dsn, filepath.Join(folder, name), nil)
-		if err == nil || !strings.Contains(err.Error(), "missing: @") {
-			t.Errorf("%s without its account: %v, want an error that names what is missing", name, err)
+	for _, c := range []struct {
+		script string
+		vars   map[string]string
+		want   string
+	}{
+		{"decode.sql", nil, `--init-command="SET @account = `},
+		{"decode.sql", map[string]string{"account": "1", "seq": "5"}, "Give both, @section and @seq"},
+		{"edge.sql", nil, `--init-command="SET @follower = 12, @followee = `},
+		{"edge.sql", map[string]string{"follower": "6000"}, "Give both accounts"},
+		{"edge.sql", map[string]string{"followee": "5000"}, "Give both accounts"},
+	} {
+		for _, by := range []way{usual(), byDriver} {
+			out := run(t, by, p.dsn, c.script, c.vars)
+			if len(out) == 0 || len(out[0]) != 1 || !strings.Contains(out[0][0]["missing"], c.want) {
+				t.Errorf("%s with %v shows %v, want %q first", c.script, c.vars, out, c.want)
+			}
+			for _, more := range out[min(1, len(out)):] {
+				if len(more) > 0 {
+					t.Errorf("%s with %v shows %v besides", c.script, c.vars, more)
+				}
+			}
 		}
 	}
 }

@@ -31,7 +31,8 @@ const null = "NULL"
 type table []map[string]string
 
 // way is how a script is run: by the client, or, where none is installed, by
-// the driver. vars are what --init-command would set.
+// the driver. vars are what --init-command would set. With an error it returns
+// what was shown before it.
 type way func(ctx context.Context, dsn, script string, vars map[string]string) ([]table, error)
 
 // client finds the program that administrators use.
@@ -100,7 +101,8 @@ func byClient(ctx context.Context, dsn, script string, vars map[string]string) (
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = file, &out, &errs
 	cmd.Env = append(os.Environ(), "MYSQL_PWD="+c.Passwd)
 	if err := cmd.Run(); err != nil {
-		return nil, fmt.Errorf("%w: %s", err, errs.String())
+		shown, _ := readXML(&out) // it ends in the middle
+		return shown, fmt.Errorf("%w: %s", err, errs.String())
 	}
 	return readXML(&out)
 }
@@ -113,7 +115,7 @@ func readXML(r io.Reader) (out []table, err error) {
 			return out, nil
 		}
 		if err != nil {
-			return nil, err
+			return out, err
 		}
 		start, ok := token.(xml.StartElement)
 		if !ok || start.Name.Local != "resultset" {
@@ -172,7 +174,7 @@ func byDriver(ctx context.Context, dsn, script string, vars map[string]string) (
 	for _, statement := range append([]string{set(vars)}, split(string(text))...) {
 		t, err := query(ctx, conn, statement)
 		if err != nil {
-			return nil, fmt.Errorf("%w: %.200s", err, statement)
+			return out, fmt.Errorf("%w: %.200s", err, statement)
 		}
 		if t != nil {
 			out = append(out, t)

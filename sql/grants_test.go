@@ -28,7 +28,6 @@ import (
 	"kith/repo/job"
 	"kith/repo/lease"
 	"kith/repo/list"
-	"kith/repo/mysqld"
 	"kith/repo/relation"
 	"kith/repo/schema"
 	"kith/repo/seen"
@@ -48,25 +47,21 @@ const database = "kith_x" // an underscore is a wildcard in some grants
 
 func newGuarded(t *testing.T) *guarded {
 	t.Helper()
-	server, err := mysqld.Start(t.Context(), mysqld.Options{Dir: t.TempDir(), Durable: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
-		defer cancel()
-		server.Stop(ctx)
-	})
+	server := dbtest.Durable(t)
 	if err := server.CreateDatabase(t.Context(), database); err != nil {
 		t.Fatal(err)
 	}
 	g := &guarded{t: t, root: open(t, server.DSN(database)), addr: server.Socket(),
 		users: map[string]string{"app": `it's "a" \ secret`, "jobs": "jobs-secret", "read": "read-secret"}}
 	dbtest.Migrate(t, g.root)
-	// First without passwords: nobody is made, not even somebody without one.
+	// First without a password for two: they are not made, not even without one.
 	script := filepath.Join(folder, "grants.sql")
-	if _, err := usual()(t.Context(), server.DSN(database), script, map[string]string{"database": quote(database)}); err == nil {
+	shown, err := usual()(t.Context(), server.DSN(database), script, map[string]string{"database": quote(database), "jobs_password": quote(g.users["jobs"])})
+	if err == nil {
 		t.Error("rights were given to users who do not exist")
+	}
+	if len(shown) == 0 || len(shown[0]) != 2 || !strings.Contains(shown[0][0]["missing"], "give @app_password") || !strings.Contains(shown[0][1]["missing"], "give @read_password") {
+		t.Errorf("without two of the passwords it shows %v, want which they are", shown)
 	}
 	given := run(t, usual(), server.DSN(database), "grants.sql", map[string]string{"database": quote(database),
 		"app_password": quote(g.users["app"]), "jobs_password": quote(g.users["jobs"]), "read_password": quote(g.users["read"])})

@@ -37,12 +37,7 @@ const start = 1_700_000_000
 
 func open(t *testing.T, dsn string) *sqlx.DB {
 	t.Helper()
-	pool, err := db.Open(t.Context(), db.Config{DSN: dsn})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { pool.Close() })
-	return pool
+	return dbtest.Open(t, db.Config{DSN: dsn})
 }
 
 func newPlant(t *testing.T) *plant {

@@ -1,14 +1,8 @@
 package affinity
 
 import (
-	"bufio"
-	"cmp"
-	"compress/gzip"
-	"context"
 	"fmt"
 	"math"
-	"os"
-	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
@@ -16,19 +10,17 @@ import (
 	"time"
 
 	appinteraction "kith/app/interaction"
-	"kith/app/relation"
+	"kith/repo"
+	"kith/repo/accepttest"
 	"kith/repo/affinity"
 	"kith/repo/cache"
+	"kith/repo/db"
 	"kith/repo/dbtest"
 	"kith/repo/interaction"
-	"kith/repo/list"
-	"kith/repo/mysqld"
 	"kith/repo/seen"
 )
 
-// Real interactions and a fragment of the follows between the same accounts,
-// where they are found: in ../shared/data beside the repository or in the folder
-// that KITH_DATA names.
+// Real interactions and a fragment of the follows between the same accounts.
 const (
 	realEvents  = "higgs-activity_time.txt.gz"
 	realFollows = "higgs-follows-part.txt.gz"
@@ -40,14 +32,12 @@ var higgsKinds = map[string]string{"RT": "repost", "MT": "mention", "RE": "reply
 var higgsWorth = Config{Weights: map[string]float64{"repost": 3, "mention": 2, "reply": 3}, HalfLife: 720 * time.Hour, Kept: 500}
 
 // The real interactions go through the recorder into the log and are folded in
-// six runs, as they came in six parts of the week; then the scores and the order
-// of friends are those of the plain formula.
+// six runs, as they came in six parts of the week; then the scores are those of the
+// plain formula, and so are the orders of the followed and of friends.
 func TestAccept_RealInteractions(t *testing.T) {
-	if os.Getenv("KITH_ACCEPT") == "" {
-		t.Skip("KITH_ACCEPT=1 runs it")
-	}
+	accepttest.Long(t)
 	events, edges := readEvents(t), readFollows(t)
-	w := newWorldOn(t, durable(t), cache.NewNone())
+	w := newWorldOn(t, dbtest.DurableDSN(t), cache.NewNone())
 	w.folder.cfg, w.folder.now = higgsWorth, time.Now // batches are dated by the recorder
 	own := 0
 	for _, e := range events {
@@ -80,24 +70,8 @@ func TestAccept_RealInteractions(t *testing.T) {
 	w.rowSizes(t)
 	byActor := group(events)
 	w.wantFormula(t, byActor)
-	w.wantOrder(t, byActor, edges)
-}
-
-// durable starts a server that syncs each commit and returns the DSN of an empty
-// database.
-func durable(t *testing.T) string {
-	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
-	defer cancel()
-	server, err := mysqld.Start(ctx, mysqld.Options{Dir: t.TempDir(), Durable: true})
-	if err != nil {
-		t.Fatalf("start a durable server: %v", err)
-	}
-	t.Cleanup(func() { _ = server.Stop(context.Background()) })
-	if err := server.CreateDatabase(ctx, "kith"); err != nil {
-		t.Fatal(err)
-	}
-	return server.DSN("kith")
+	t.Run("OrderOfFollowed", func(t *testing.T) { w.wantFollowedOrder(t, byActor, edges) })
+	t.Run("OrderOfFriends", func(t *testing.T) { w.wantFriendsOrder(t, byActor) })
 }
 
 // recordAll brings events into the log through a recorder.
@@ -172,148 +146,13 @@ func (w *world) wantFormula(t *testing.T, byActor map[uint64][]interaction.Event
 	t.Logf("%d scores compared with the formula, the worst is off by %.2g of it", checked, worst)
 }
 
-// wantOrder imports the follows around the accounts with most scored friends and
-// compares the order of their friends with a plain sort by the formula.
-func (w *world) wantOrder(t *testing.T, byActor map[uint64][]interaction.Event, edges map[uint64]map[uint64]bool) {
-	t.Helper()
-	const accounts = 5
-	type busy struct {
-		id      uint64
-		friends []uint64
-		scored  int
-	}
-	var all []busy
-	for id, follows := range edges {
-		b := busy{id: id}
-		scores := plain(higgsWorth, byActor[id], 0)
-		for other := range follows {
-			if edges[other][id] {
-				b.friends = append(b.friends, other)
-				if scores[other] > 0 {
-					b.scored++
-				}
-			}
-		}
-		all = append(all, b)
-	}
-	slices.SortFunc(all, func(a, b busy) int { return b.scored - a.scored })
-	if len(all) < accounts || all[0].scored == 0 {
-		t.Fatal("nobody of the fragment has a friend with a score")
-	}
-	for _, b := range all[:accounts] {
-		slices.Sort(b.friends)
-		w.befriendAll(t, b.id, b.friends)
-		begin := time.Now()
-		got := w.walk(b.id, 40, nil)
-		took := time.Since(begin)
-		want := w.plainOrder(t, b.id, byActor[b.id], b.friends)
-		if !sameOrder(got, want) {
-			t.Errorf("friends of %d: got %v, want %v", b.id, got, want)
-		}
-		t.Logf("account %d: %d friends, %d with a score, in the order of the formula; all pages in %v; first five %v", b.id, len(b.friends), b.scored, took.Round(time.Microsecond), ids(want[:min(5, len(want))]))
-	}
-}
-
-func (w *world) befriendAll(t *testing.T, me uint64, friends []uint64) {
-	t.Helper()
-	if _, err := w.accounts.Ensure(t.Context(), append([]uint64{me}, friends[:min(len(friends), 400)]...), 1); err != nil {
-		t.Fatal(err)
-	}
-	for _, f := range friends {
-		if _, err := w.accounts.Ensure(t.Context(), []uint64{f}, 1); err != nil {
-			t.Fatal(err)
-		}
-		for _, p := range [][2]uint64{{me, f}, {f, me}} {
-			if _, err := w.relations.Follow(context.Background(), p[0], p[1], relation.FollowOptions{}); err != nil {
-				t.Fatal(err)
-			}
-		}
-	}
-}
-
-// ranking is a friend and the score of the plain formula, 0 without one.
-type ranking struct {
-	id    uint64
-	score float64
-}
-
-// plainOrder sorts friends by the formula and after that by time.
-func (w *world) plainOrder(t *testing.T, me uint64, events []interaction.Event, friends []uint64) []ranking {
-	t.Helper()
-	scores := plain(higgsWorth, events, 1341705593)
-	byTime, err := w.rows.Page(t.Context(), me, list.ByFriend, list.Range{Limit: len(friends)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	var out []ranking
-	for _, e := range byTime {
-		out = append(out, ranking{e.ID, scores[e.ID]})
-	}
-	slices.SortStableFunc(out, func(a, b ranking) int {
-		switch {
-		case a.score > b.score:
-			return -1
-		case a.score < b.score:
-			return 1
-		case a.score > 0:
-			return int(int64(a.id) - int64(b.id))
-		}
-		return 0
-	})
-	return out
-}
-
-// sameOrder tells whether two orders are the same but for scores that a float32
-// does not tell apart.
-func sameOrder(got []uint64, want []ranking) bool {
-	if len(got) != len(want) {
-		return false
-	}
-	scores := map[uint64]float64{}
-	for _, r := range want {
-		scores[r.id] = r.score
-	}
-	for i, id := range got {
-		s, known := scores[id]
-		if !known || id != want[i].id && (s == 0 || math.Abs(s-want[i].score) > 1e-5*s) {
-			return false
-		}
-	}
-	return true
-}
-
-func ids(rs []ranking) (out []string) {
-	for _, r := range rs {
-		out = append(out, fmt.Sprint(r.id))
-	}
-	return out
-}
-
-func lines(t *testing.T, name string) *bufio.Scanner {
-	t.Helper()
-	folder := cmp.Or(os.Getenv("KITH_DATA"), filepath.Join("..", "..", "..", "shared", "data"))
-	file, err := os.Open(filepath.Join(folder, name))
-	if os.IsNotExist(err) {
-		t.Skipf("%s is neither in ../shared/data beside the repository nor where KITH_DATA says", name)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { file.Close() })
-	unzipped, err := gzip.NewReader(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return bufio.NewScanner(unzipped)
-}
-
 func readEvents(t *testing.T) (out []interaction.Event) {
 	t.Helper()
-	for in := lines(t, realEvents); in.Scan(); {
+	for line := range accepttest.Lines(t, accepttest.File(t, realEvents)) {
 		var e interaction.Event
 		var kind string
-		if _, err := fmt.Sscan(in.Text(), &e.Actor, &e.Target, &e.At, &kind); err != nil {
-			t.Fatalf("%q: %v", in.Text(), err)
+		if _, err := fmt.Sscan(line, &e.Actor, &e.Target, &e.At, &kind); err != nil {
+			t.Fatalf("%q: %v", line, err)
 		}
 		e.Kind = higgsKinds[kind]
 		out = append(out, e)
@@ -324,14 +163,15 @@ func readEvents(t *testing.T) (out []interaction.Event) {
 	return out
 }
 
-// readFollows reads the fragment; its last line may be broken.
+// readFollows reads who follows whom in the fragment, whose last line is broken.
 func readFollows(t *testing.T) map[uint64]map[uint64]bool {
 	t.Helper()
+	lines := slices.Collect(accepttest.Lines(t, accepttest.File(t, realFollows)))
 	out := map[uint64]map[uint64]bool{}
-	for in := lines(t, realFollows); in.Scan(); {
+	for _, line := range lines[:len(lines)-1] {
 		var a, b uint64
-		if n, _ := fmt.Sscan(strings.TrimSpace(in.Text()), &a, &b); n != 2 || a == b {
-			continue
+		if _, err := fmt.Sscan(line, &a, &b); err != nil {
+			t.Fatalf("%q: %v", line, err)
 		}
 		if out[a] == nil {
 			out[a] = map[uint64]bool{}
@@ -343,11 +183,9 @@ func readFollows(t *testing.T) map[uint64]map[uint64]bool {
 
 // The same events as a row each, for what packing saves.
 func TestAccept_RowEach(t *testing.T) {
-	if os.Getenv("KITH_ACCEPT") == "" {
-		t.Skip("KITH_ACCEPT=1 runs it")
-	}
+	accepttest.Long(t)
 	events := readEvents(t)
-	pool := poolOn(t, durable(t), true)
+	pool := dbtest.Open(t, db.Config{DSN: dbtest.DurableDSN(t), Interpolate: true})
 	dbtest.Migrate(t, pool)
 	if _, err := pool.Exec(`CREATE TABLE one (bucket SMALLINT UNSIGNED NOT NULL, batch_id BIGINT UNSIGNED NOT NULL, n INT UNSIGNED NOT NULL, actor BIGINT UNSIGNED NOT NULL, target BIGINT UNSIGNED NOT NULL, kind TINYINT UNSIGNED NOT NULL, at INT UNSIGNED NOT NULL, PRIMARY KEY (bucket, batch_id, n))`); err != nil {
 		t.Fatal(err)
@@ -358,7 +196,7 @@ func TestAccept_RowEach(t *testing.T) {
 		id++
 		args := make([]any, 0, 7*len(part))
 		for i, e := range part {
-			args = append(args, interaction.Bucket(e.Actor), id, i, e.Actor, e.Target, 1, e.At)
+			args = append(args, repo.Bucket(e.Actor), id, i, e.Actor, e.Target, 1, e.At)
 		}
 		if _, err := pool.Exec(`INSERT INTO one VALUES `+strings.TrimSuffix(strings.Repeat("(?,?,?,?,?,?,?),", len(part)), ","), args...); err != nil {
 			t.Fatal(err)

@@ -17,7 +17,7 @@ import (
 // Many folders at once, each event counted once.
 func TestFolder_Once(t *testing.T) {
 	w := newWorld(t, cache.NewNone())
-	ids := w.people(40)
+	ids := w.relations.People(40)
 	r := rand.New(rand.NewPCG(3, 4))
 	byActor := map[uint64][]interaction.Event{}
 	for range 30 {
@@ -34,7 +34,7 @@ func TestFolder_Once(t *testing.T) {
 	for range 4 {
 		wg.Go(func() {
 			for i := 0; i < 3; {
-				done, err := w.folder.Step(context.Background(), interaction.Bucket(ids[i]), below)
+				done, err := w.folder.Step(context.Background(), repo.Bucket(ids[i]), below)
 				if err != nil && !errors.Is(err, repo.ErrConflict) {
 					t.Error(err)
 					return
@@ -85,7 +85,7 @@ func TestFolder_BadBatch(t *testing.T) {
 func TestFolder_Before(t *testing.T) {
 	w := newWorld(t, cache.NewNone())
 	below := w.folder.Before()
-	w.clock.Add(1)
+	w.relations.Clock.Add(1)
 	w.record(interaction.Event{Actor: 5, Target: 6, Kind: "visit", At: start})
 	if done, err := w.folder.Step(t.Context(), 5, below); err != nil || done.Events != 0 || done.More {
 		t.Fatalf("got %+v, %v", done, err)

@@ -102,8 +102,9 @@ func (s *Service) orderOf(ctx context.Context, owner uint64, after Cursor) (affi
 
 // scoredFriends returns those of the row who are friends at hand, in its order.
 func (s *Service) scoredFriends(ctx context.Context, owner uint64, row affinity.Row) ([]ranked, error) {
+	out := []ranked{}
 	if len(row.Entries) == 0 {
-		return nil, nil
+		return out, nil
 	}
 	own, err := s.relations.Row(ctx, owner)
 	if err != nil {
@@ -120,7 +121,6 @@ func (s *Service) scoredFriends(ctx context.Context, owner uint64, row affinity.
 	rels := make([]list.Rel, len(ids))
 	v.Rels(ids, rels)
 	const friend = list.IsFollowing | list.IsFollower
-	var out []ranked
 	for i, id := range ids {
 		if rels[i]&friend == friend {
 			out = append(out, ranked{id, uint32(i)})

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"kith/repo/cache"
+	"kith/repo/cache/cachetest"
 	"kith/repo/interaction"
 )
 
@@ -37,12 +38,12 @@ func (w *world) walk(owner uint64, limit int, between func(page int)) []uint64 {
 // friend i has i messages. It returns the order to expect.
 func (w *world) circle() (me uint64, friends, want []uint64) {
 	w.t.Helper()
-	ids := w.people(32)
+	ids := w.relations.People(32)
 	me, friends = ids[0], ids[1:31]
 	stranger := ids[31]
 	var events []interaction.Event
 	for i, f := range friends {
-		w.befriend(me, f)
+		w.relations.Befriend(me, f)
 		for range i + 1 {
 			if i < 10 {
 				events = append(events, interaction.Event{Actor: me, Target: f, Kind: "message", At: start})
@@ -64,7 +65,7 @@ func (w *world) circle() (me uint64, friends, want []uint64) {
 }
 
 func TestFriends_Order(t *testing.T) {
-	w := newWorld(t, localCache(t))
+	w := newWorld(t, cachetest.Local(t))
 	me, _, want := w.circle()
 	for _, limit := range []int{1, 3, 7, 10, 30, 80} {
 		if got := w.walk(me, limit, nil); !slices.Equal(got, want) {
@@ -78,9 +79,9 @@ func TestFriends_Order(t *testing.T) {
 
 func TestFriends_NoScores(t *testing.T) {
 	w := newWorld(t, cache.NewNone())
-	ids := w.people(6)
+	ids := w.relations.People(6)
 	for _, f := range ids[1:] {
-		w.befriend(ids[0], f)
+		w.relations.Befriend(ids[0], f)
 	}
 	want := slices.Clone(ids[1:])
 	slices.Reverse(want)
@@ -92,7 +93,7 @@ func TestFriends_NoScores(t *testing.T) {
 	if !slices.Equal(got, want) {
 		t.Errorf("got %v, want %v", got, want)
 	}
-	if got := w.walk(w.people(1)[0], 2, nil); len(got) != 0 {
+	if got := w.walk(w.relations.People(1)[0], 2, nil); len(got) != 0 {
 		t.Errorf("got %v of somebody without friends", got)
 	}
 }
@@ -100,7 +101,7 @@ func TestFriends_NoScores(t *testing.T) {
 // Scores that change between two pages repeat and skip nobody, while the cache
 // holds the order in which the reader began.
 func TestFriends_StableWhileFolding(t *testing.T) {
-	w := newWorld(t, localCache(t))
+	w := newWorld(t, cachetest.Local(t))
 	me, friends, want := w.circle()
 	got := w.walk(me, 4, func(n int) {
 		for i := range n { // the last come first
@@ -123,8 +124,8 @@ func TestFriends_ForgottenOrder(t *testing.T) {
 	w := newWorld(t, cache.NewNone())
 	me, friends, want := w.circle()
 	got := w.walk(me, 4, func(n int) {
-		w.clock.Add(86400)
-		w.record(interaction.Event{Actor: me, Target: friends[9], Kind: "message", At: uint32(w.clock.Load())}) // the first stays the first
+		w.relations.Clock.Add(86400)
+		w.record(interaction.Event{Actor: me, Target: friends[9], Kind: "message", At: uint32(w.relations.Clock.Load())}) // the first stays the first
 		w.fold()
 	})
 	if !slices.Equal(got, want) {
@@ -134,7 +135,7 @@ func TestFriends_ForgottenOrder(t *testing.T) {
 
 // Who is a friend no more is not shown, whatever the score.
 func TestFriends_Unfriended(t *testing.T) {
-	w := newWorld(t, localCache(t))
+	w := newWorld(t, cachetest.Local(t))
 	me, friends, want := w.circle()
 	if _, err := w.relations.Unfollow(t.Context(), friends[9], me); err != nil {
 		t.Fatal(err)
@@ -148,7 +149,7 @@ func TestFriends_Unfriended(t *testing.T) {
 func TestFriends_Archived(t *testing.T) {
 	w := newWorld(t, cache.NewNone())
 	me, friends, _ := w.circle()
-	if _, err := w.edits().Trim(t.Context(), me, 5); err != nil {
+	if _, err := w.relations.Edits.Trim(t.Context(), me, 5); err != nil {
 		t.Fatal(err)
 	}
 	got := w.walk(me, 4, nil)

@@ -1,43 +1,35 @@
 package affinity
 
 import (
-	"context"
 	"log/slog"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/jmoiron/sqlx"
 
-	"kith/app/relation"
-	"kith/repo/account"
+	"kith/app/relation/relationtest"
 	"kith/repo/affinity"
 	"kith/repo/cache"
-	"kith/repo/committer"
 	"kith/repo/db"
 	"kith/repo/dbtest"
 	"kith/repo/interaction"
-	rows "kith/repo/relation"
 )
 
 func TestMain(m *testing.M) { dbtest.Main(m) }
 
 // world is everything that affinity touches, on a database of its own.
 type world struct {
+	*Service
 	t         *testing.T
 	pool      *sqlx.DB
-	clock     atomic.Int64
+	relations *relationtest.World
 	log       *interaction.Store
 	store     *affinity.Store
-	rows      *rows.Store
-	accounts  *account.Store
-	relations *relation.Service
 	folder    *Folder
-	*Service
-	batch atomic.Uint64
+	batch     atomic.Uint64
 }
 
-const start = 1_700_000_000
+const start = relationtest.Start
 
 func newWorld(t *testing.T, c cache.Cache) *world {
 	t.Helper()
@@ -46,69 +38,20 @@ func newWorld(t *testing.T, c cache.Cache) *world {
 
 func newWorldOn(t *testing.T, dsn string, c cache.Cache) *world {
 	t.Helper()
-	w := &world{t: t, pool: poolOn(t, dsn, true)}
-	large := poolOn(t, dsn, false)
-	dbtest.Migrate(t, w.pool)
-	w.clock.Store(start)
+	small, large := dbtest.Open(t, db.Config{DSN: dsn, Interpolate: true}), dbtest.Open(t, db.Config{DSN: dsn})
+	dbtest.Migrate(t, small)
 	quiet := slog.New(slog.DiscardHandler)
-	w.log = interaction.New(w.pool)
-	w.store = affinity.New(w.pool, large, c, quiet)
-	w.rows = rows.New(w.pool, large, c, 0)
-	w.accounts = account.New(w.pool, c)
-	edits := committer.New(rows.NewEdits(w.rows, w.now), committer.Config{})
-	t.Cleanup(func() { edits.Close(context.Background()) })
-	w.relations = relation.New(relation.Config{Rows: w.rows, Committer: edits, Accounts: w.accounts, Now: w.now})
-	w.folder = NewFolder(worth, w.log, w.store, w.now, quiet)
-	w.Service = NewService(w.store, w.rows)
+	w := &world{t: t, pool: small, relations: relationtest.New(t, relationtest.Config{Small: small, Large: large, Cache: c}),
+		log: interaction.New(small), store: affinity.New(small, large, c, quiet)}
+	w.folder = NewFolder(worth, w.log, w.store, w.relations.Now, quiet)
+	w.Service = NewService(w.store, w.relations.Rows)
 	return w
-}
-
-func poolOn(t testing.TB, dsn string, interpolate bool) *sqlx.DB {
-	t.Helper()
-	p, err := db.Open(t.Context(), db.Config{DSN: dsn, Interpolate: interpolate})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { p.Close() })
-	return p
-}
-
-func localCache(t testing.TB) cache.Cache {
-	c, err := cache.NewLocal(cache.LocalConfig{MaxBytes: 32 << 20})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { c.Close() })
-	return c
-}
-
-func (w *world) now() time.Time { return time.Unix(w.clock.Load(), 0) }
-
-// people makes n accounts.
-func (w *world) people(n int) []uint64 {
-	w.t.Helper()
-	ids := dbtest.IDs(w.t, n)
-	if _, err := w.accounts.Ensure(w.t.Context(), ids, 1); err != nil {
-		w.t.Fatal(err)
-	}
-	return ids
-}
-
-// befriend makes two accounts friends, one second after the last.
-func (w *world) befriend(a, b uint64) {
-	w.t.Helper()
-	w.clock.Add(1)
-	for _, p := range [][2]uint64{{a, b}, {b, a}} {
-		if _, err := w.relations.Follow(w.t.Context(), p[0], p[1], relation.FollowOptions{}); err != nil {
-			w.t.Fatal(err)
-		}
-	}
 }
 
 // record appends events to the log.
 func (w *world) record(events ...interaction.Event) {
 	w.t.Helper()
-	all := interaction.Batches(events, func() uint64 { return interaction.NewID(w.now().UnixMilli(), w.batch.Add(1)) })
+	all := interaction.Batches(events, func() uint64 { return interaction.NewID(w.relations.Now().UnixMilli(), w.batch.Add(1)) })
 	for len(all) > 0 {
 		n := min(len(all), interaction.MaxRows)
 		if err := w.log.Append(w.t.Context(), all[:n]); err != nil {
@@ -141,5 +84,3 @@ func (w *world) fold() (events int) {
 		}
 	}
 }
-
-func (w *world) edits() *rows.Edits { return rows.NewEdits(w.rows, w.now) }

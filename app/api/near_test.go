@@ -14,8 +14,10 @@ import (
 	"kith/app/affinity"
 	"kith/app/interaction"
 	"kith/app/suggest"
+	"kith/repo"
 	near "kith/repo/affinity"
 	"kith/repo/cache"
+	"kith/repo/cache/cachetest"
 	"kith/repo/dbtest"
 	events "kith/repo/interaction"
 	rows "kith/repo/relation"
@@ -166,10 +168,7 @@ type nearParts struct {
 func newNearWorld(t *testing.T) (*world, *nearParts) {
 	t.Helper()
 	pool := dbtest.DB(t)
-	local, err := cache.NewLocal(cache.LocalConfig{MaxBytes: 8 << 20})
-	if err != nil {
-		t.Fatal(err)
-	}
+	local := cachetest.Local(t)
 	quiet := slog.New(slog.DiscardHandler)
 	store := rows.New(pool, pool, cache.NewNone(), 0)
 	p := &nearParts{affinities: near.New(pool, pool, local, quiet)}
@@ -186,7 +185,6 @@ func newNearWorld(t *testing.T) (*world, *nearParts) {
 		if err := p.recorder.Close(context.Background()); err != nil {
 			t.Error(err)
 		}
-		local.Close()
 	})
 	return w, p
 }
@@ -194,7 +192,7 @@ func newNearWorld(t *testing.T) (*world, *nearParts) {
 // score gives an account its affinities.
 func (p *nearParts) score(t *testing.T, id, ver uint64, entries ...near.Entry) {
 	t.Helper()
-	won, err := p.affinities.Fold(t.Context(), events.Bucket(id), []near.Row{{AccountID: id, Ver: ver, At: uint32(time.Now().Unix()), Entries: entries}}, nil, 1)
+	won, err := p.affinities.Fold(t.Context(), repo.Bucket(id), []near.Row{{AccountID: id, Ver: ver, At: uint32(time.Now().Unix()), Entries: entries}}, nil, 1)
 	if err != nil || !won {
 		t.Fatalf("got %v, %v", won, err)
 	}

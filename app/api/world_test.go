@@ -18,7 +18,7 @@ import (
 	"kith/app/relation"
 	"kith/app/token"
 	accounts "kith/repo/account"
-	"kith/repo/cache"
+	"kith/repo/cache/cachetest"
 	"kith/repo/committer"
 	"kith/repo/dbtest"
 	rows "kith/repo/relation"
@@ -83,10 +83,7 @@ func newBrokenWorld(t testing.TB, options ...option) (*world, *memory) {
 func newLiveWorld(t testing.TB, options ...option) *world {
 	t.Helper()
 	pool := dbtest.DB(t)
-	local, err := cache.NewLocal(cache.LocalConfig{MaxBytes: 32 << 20})
-	if err != nil {
-		t.Fatal(err)
-	}
+	local := cachetest.Local(t)
 	store := rows.New(pool, pool, local, 0)
 	people := accounts.New(pool, local)
 	edits := committer.New(rows.NewEdits(store, time.Now), committer.Config{})
@@ -94,7 +91,6 @@ func newLiveWorld(t testing.TB, options ...option) *world {
 		if err := edits.Close(context.Background()); err != nil {
 			t.Error(err)
 		}
-		local.Close()
 	})
 	return build(t, store, edits, people, func() uint64 { return dbtest.IDs(t, 1)[0] }, options)
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"math/rand/v2"
 	"os"
-	"path/filepath"
 	"runtime"
 	"sync/atomic"
 	"testing"
@@ -12,23 +11,17 @@ import (
 
 	"kith/app/audit"
 	"kith/app/graph"
+	"kith/repo/accepttest"
 	"kith/repo/list"
 	"kith/repo/relation"
 )
 
 // TestAccept_Twitter audits a real graph, first as it was imported, then with 200
-// planted faults, then after a trim of its long rows:
-//
-//	KITH_ACCEPT=1 go test -run TestAccept -v ./app/audit
-//
-// The file is looked for in ../shared/data beside the repository, or in the
-// folder that KITH_DATA names.
+// planted faults, then after a trim of its long rows.
 func TestAccept_Twitter(t *testing.T) {
-	if os.Getenv("KITH_ACCEPT") != "1" {
-		t.Skip("takes a minute: set KITH_ACCEPT=1")
-	}
+	accepttest.Long(t)
 	w := newWorld(t, 0)
-	w.importFile(dataFile(t, "ego-twitter.txt.gz"))
+	w.importFile(accepttest.File(t, "ego-twitter.txt.gz"))
 	w.now = time.Now()
 	sum := w.timed("imported", false)
 	if sum.Rows != 81_306 || sum.Edges != 1_768_135 || sum.Found != 0 || sum.Passes != 1 {
@@ -48,20 +41,6 @@ func TestAccept_Twitter(t *testing.T) {
 	if sum.Found != 0 || sum.Archives != int64(trimmed) || sum.Edges != repaired.Edges {
 		t.Errorf("got %+v, want the same edges, %d archives and no fault", sum, trimmed)
 	}
-}
-
-// dataFile returns the path of a file of real data or skips.
-func dataFile(t *testing.T, name string) string {
-	t.Helper()
-	dir := os.Getenv("KITH_DATA")
-	if dir == "" {
-		dir = filepath.Join("..", "..", "..", "shared", "data")
-	}
-	path := filepath.Join(dir, name)
-	if _, err := os.Stat(path); err != nil {
-		t.Skipf("no real data: %v", err)
-	}
-	return path
 }
 
 func (w *world) importFile(path string) {

@@ -46,12 +46,7 @@ func newWorld(t *testing.T, listCap int) *world {
 
 func (w *world) pool(dsn string, interpolate bool) *sqlx.DB {
 	w.Helper()
-	p, err := db.Open(w.Context(), db.Config{DSN: dsn, Interpolate: interpolate, MaxOpen: 32})
-	if err != nil {
-		w.Fatal(err)
-	}
-	w.Cleanup(func() { p.Close() })
-	return p
+	return dbtest.Open(w, db.Config{DSN: dsn, Interpolate: interpolate, MaxOpen: 32})
 }
 
 func (w *world) use(rows *relation.Store, accounts *account.Store) {

@@ -1,9 +1,7 @@
 package graph_test
 
 import (
-	"bufio"
 	"bytes"
-	"compress/gzip"
 	"context"
 	"crypto/sha256"
 	"fmt"
@@ -18,58 +16,25 @@ import (
 	"github.com/jmoiron/sqlx"
 
 	"kith/app/graph"
+	"kith/repo/accepttest"
 	"kith/repo/account"
 	"kith/repo/cache"
 	"kith/repo/committer"
 	"kith/repo/db"
+	"kith/repo/dbtest"
 	"kith/repo/mysqld"
 	"kith/repo/relation"
-	"kith/repo/schema"
-	"kith/sql"
 )
 
 // TestAccept_Twitter imports a real graph into a durable server, looks whether
 // every number is right, and lets LOAD DATA put the same edges into the usual two
-// tables for comparison. It takes a minute:
-//
-//	KITH_ACCEPT=1 go test -run TestAccept -v ./app/graph
-//
-// The file is looked for in ../shared/data beside the repository, or in the
-// folder that KITH_DATA names.
+// tables for comparison.
 func TestAccept_Twitter(t *testing.T) {
-	if os.Getenv("KITH_ACCEPT") != "1" {
-		t.Skip("takes a minute: set KITH_ACCEPT=1")
-	}
-	path := dataFile(t, "ego-twitter.txt.gz")
-	server := durable(t)
+	accepttest.Long(t)
+	path := accepttest.File(t, "ego-twitter.txt.gz")
+	server := dbtest.Durable(t)
 	kith := importInto(t, server, path)
 	t.Run("TwoTables", func(t *testing.T) { twoTables(t, server, path, kith) })
-}
-
-// dataFile returns the path of a file of real data or skips.
-func dataFile(t *testing.T, name string) string {
-	t.Helper()
-	dir := os.Getenv("KITH_DATA")
-	if dir == "" {
-		dir = filepath.Join("..", "..", "..", "shared", "data")
-	}
-	path := filepath.Join(dir, name)
-	if _, err := os.Stat(path); err != nil {
-		t.Skipf("no real data: %v", err)
-	}
-	return path
-}
-
-func durable(t *testing.T) *mysqld.Server {
-	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
-	defer cancel()
-	server, err := mysqld.Start(ctx, mysqld.Options{Dir: t.TempDir(), Durable: true})
-	if err != nil {
-		t.Fatalf("start a durable server: %v", err)
-	}
-	t.Cleanup(func() { server.Stop(context.Background()) })
-	return server
 }
 
 // open makes a database and two pools on it.
@@ -80,25 +45,14 @@ func open(t *testing.T, server *mysqld.Server, name string) (small, large *sqlx.
 	}
 	pools := make([]*sqlx.DB, 2)
 	for i, interpolate := range []bool{true, false} {
-		pool, err := db.Open(t.Context(), db.Config{DSN: server.DSN(name) + "?allowAllFiles=true", Interpolate: interpolate, ReadTimeout: -1})
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { pool.Close() })
-		pools[i] = pool
+		pools[i] = dbtest.Open(t, db.Config{DSN: server.DSN(name) + "?allowAllFiles=true", Interpolate: interpolate, ReadTimeout: -1})
 	}
 	return pools[0], pools[1]
 }
 
 func importInto(t *testing.T, server *mysqld.Server, path string) time.Duration {
 	small, large := open(t, server, "kith")
-	s, err := schema.New(large, sql.Migrations)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := s.Up(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	dbtest.Migrate(t, large)
 	rows := relation.New(small, large, cache.NewNone(), 0)
 	c := committer.New(relation.NewEdits(rows, time.Now), committer.Config{})
 	defer c.Close(context.Background())
@@ -165,8 +119,8 @@ func checkSums(t *testing.T, pool *sqlx.DB) {
 	}
 }
 
-// dataBytes returns what a table takes after it was rebuilt.
-// dataBytes returns what the rows of a table take and what its other indexes take.
+// dataBytes returns what the rows of a table take after it was rebuilt, and what
+// its other indexes take.
 func dataBytes(t *testing.T, pool *sqlx.DB, table string) (data, index int64) {
 	t.Helper()
 	for _, statement := range []string{`OPTIMIZE TABLE ` + table, `ANALYZE TABLE ` + table} {
@@ -190,10 +144,10 @@ func dataBytes(t *testing.T, pool *sqlx.DB, table string) (data, index int64) {
 func checkSize(t *testing.T, pool *sqlx.DB, edges int64) {
 	t.Helper()
 	n, index := dataBytes(t, pool, "relation")
-	each := float64(n) / float64(2*edges)
-	t.Logf("relation takes %d bytes, %.2f an edge and side, and its index by_blocks %d, %.2f", n, each, index, float64(index)/float64(2*edges))
-	if each > 8 {
-		t.Errorf("got %.2f bytes an edge and side, want 8 at most", each)
+	rows, all := float64(n)/float64(2*edges), float64(n+index)/float64(2*edges)
+	t.Logf("relation takes %d bytes, %.2f an edge and side, with its index by_blocks %d, %.2f", n, rows, n+index, all)
+	if all > 8 {
+		t.Errorf("got %.2f bytes an edge and side, want 8 at most", all)
 	}
 }
 
@@ -207,31 +161,21 @@ func checkExport(t *testing.T, rows *relation.Store, path string) {
 		t.Fatal(err)
 	}
 	t.Logf("export of %d edges: %v", n, time.Since(start).Round(time.Millisecond))
-	want := slices.DeleteFunc(fileLines(t, path), func(line string) bool {
-		a, b, _ := strings.Cut(line, " ")
-		return a == b
-	})
+	want := fileEdges(t, path)
 	got := strings.Split(strings.TrimSuffix(out.String(), "\n"), "\n")
 	if a, b := digest(got), digest(want); a != b {
 		t.Errorf("got another export (%d lines, %x) than the file (%d lines, %x)", len(got), a, len(want), b)
 	}
 }
 
-func fileLines(t *testing.T, path string) (lines []string) {
+// fileEdges returns the lines of a file without those of accounts that follow
+// themselves.
+func fileEdges(t *testing.T, path string) []string {
 	t.Helper()
-	f, err := os.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	z, err := gzip.NewReader(f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for s := bufio.NewScanner(z); s.Scan(); {
-		lines = append(lines, s.Text())
-	}
-	return lines
+	return slices.DeleteFunc(slices.Collect(accepttest.Lines(t, path)), func(line string) bool {
+		a, b, _ := strings.Cut(line, " ")
+		return a == b
+	})
 }
 
 func digest(lines []string) [32]byte {
@@ -247,10 +191,7 @@ func digest(lines []string) [32]byte {
 func twoTables(t *testing.T, server *mysqld.Server, path string, kith time.Duration) {
 	pool, _ := open(t, server, "two_tables")
 	plain := filepath.Join(t.TempDir(), "edges.txt")
-	lines := slices.DeleteFunc(fileLines(t, path), func(line string) bool {
-		a, b, _ := strings.Cut(line, " ")
-		return a == b
-	})
+	lines := fileEdges(t, path)
 	if err := os.WriteFile(plain, []byte(strings.Join(lines, "\n")+"\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}

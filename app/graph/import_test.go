@@ -17,6 +17,7 @@ import (
 
 	"kith/app/graph"
 	"kith/repo"
+	"kith/repo/accepttest"
 	"kith/repo/dbtest"
 	"kith/repo/list"
 	"kith/repo/relation"
@@ -426,7 +427,7 @@ func TestImport_LostSwaps(t *testing.T) {
 // TestImport_RealFile reads a real file that ends in the middle of a number,
 // which cannot be known, and half of it, which can.
 func TestImport_RealFile(t *testing.T) {
-	whole, err := os.ReadFile(dataFile(t, "higgs-follows-part.txt.gz"))
+	whole, err := os.ReadFile(accepttest.File(t, "higgs-follows-part.txt.gz"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"testing"
 	"time"
@@ -14,8 +13,9 @@ import (
 
 	"kith/app/graph"
 	apprelation "kith/app/relation"
+	"kith/repo/accepttest"
 	"kith/repo/account"
-	"kith/repo/cache"
+	"kith/repo/cache/cachetest"
 	"kith/repo/committer"
 	"kith/repo/dbtest"
 	"kith/repo/list"
@@ -34,16 +34,10 @@ const (
 // and what a follow, an unfollow of somebody archived, 100 states, the first and
 // the last pages take.
 func TestAccept_Large(t *testing.T) {
-	if os.Getenv("KITH_ACCEPT") != "1" {
-		t.Skip("takes minutes: set KITH_ACCEPT=1")
-	}
-	small, large := open(t, durable(t), "kith")
+	accepttest.Long(t)
+	small, large := open(t, dbtest.Durable(t), "kith")
 	dbtest.Migrate(t, large)
-	c, err := cache.NewLocal(cache.LocalConfig{MaxBytes: 64 << 20})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer c.Close()
+	c := cachetest.Local(t)
 	rows, accounts := relation.New(small, large, c, largeCap), account.New(small, c)
 	com := committer.New(relation.NewEdits(rows, time.Now), committer.Config{})
 	defer com.Close(context.Background())

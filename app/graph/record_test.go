@@ -7,6 +7,7 @@ import (
 	"slices"
 	"testing"
 
+	"kith/repo"
 	"kith/repo/list"
 	"kith/repo/relation"
 	"kith/repo/spill"
@@ -14,12 +15,7 @@ import (
 
 func TestOwnerKey(t *testing.T) {
 	ids := []uint64{1, 2, 1023, 1024, 1025, 2047, 2048, 1 << 32, 1<<63 - 1, 1<<63 - 1024}
-	byKey := slices.SortedFunc(slices.Values(ids), func(a, b uint64) int {
-		if c := int(relation.Bucket(a)) - int(relation.Bucket(b)); c != 0 {
-			return c
-		}
-		return cmp.Compare(a, b)
-	})
+	byKey := slices.SortedFunc(slices.Values(ids), repo.CompareKeys)
 	for i, id := range byKey {
 		if got := accountOf(ownerKey(id)); got != id {
 			t.Errorf("got %d back, want %d", got, id)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"maps"
 	"math/rand/v2"
-	"os"
 	"slices"
 	"sync"
 	"testing"
@@ -12,8 +11,9 @@ import (
 
 	"kith/app/graph"
 	apprelation "kith/app/relation"
+	"kith/repo/accepttest"
 	"kith/repo/account"
-	"kith/repo/cache"
+	"kith/repo/cache/cachetest"
 	"kith/repo/committer"
 	"kith/repo/dbtest"
 	"kith/repo/list"
@@ -31,17 +31,11 @@ const (
 // page out exactly once in time order, and 1,000 states of archived edges are
 // right.
 func TestAccept_Trim(t *testing.T) {
-	if os.Getenv("KITH_ACCEPT") != "1" {
-		t.Skip("takes a minute: set KITH_ACCEPT=1")
-	}
-	path := dataFile(t, "ego-twitter.txt.gz")
-	small, large := open(t, durable(t), "kith")
+	accepttest.Long(t)
+	path := accepttest.File(t, "ego-twitter.txt.gz")
+	small, large := open(t, dbtest.Durable(t), "kith")
 	dbtest.Migrate(t, large)
-	c, err := cache.NewLocal(cache.LocalConfig{MaxBytes: 64 << 20})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer c.Close()
+	c := cachetest.Local(t)
 	rows, accounts := relation.New(small, large, c, trimCap), account.New(small, c)
 	edits := relation.NewEdits(rows, time.Now)
 	com := committer.New(edits, committer.Config{})

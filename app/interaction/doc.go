@@ -2,7 +2,8 @@
 // the log, without ever making anybody wait.
 //
 //	Record, Visit, Seen ─► buffer (bounded) ─► flush: every few seconds, or half full ─► log
-//	                          │
+//	                          │                  │
+//	                          │                  └─ no such account: counted and dropped
 //	                          └─ full: counted and dropped
 //
 // Promises:
@@ -12,6 +13,9 @@
 //   - A flush that fails is tried again with the next one, with the same batch
 //     ids, so that one which had arrived is not counted twice. Meanwhile its
 //     events take up room in the buffer.
+//   - What an account does with one that does not exist, or the other way round,
+//     does not get into the log. The accounts are looked up by the flush, through
+//     their cache: one made in the last seconds may count as missing still.
 //   - Close flushes what is left. A process that is killed loses what it had
 //     recorded since its last flush: a few seconds.
 //

@@ -6,10 +6,12 @@ import (
 	"fmt"
 	"log/slog"
 	"math/rand/v2"
+	"slices"
 	"sync"
 	"time"
 
 	"kith/repo"
+	"kith/repo/account"
 	"kith/repo/interaction"
 	"kith/repo/list"
 	"kith/repo/seen"
@@ -47,10 +49,19 @@ type Marks interface {
 
 var _ Marks = (*seen.Store)(nil)
 
+// Accounts tells which accounts exist.
+type Accounts interface {
+	Load(ctx context.Context, ids []uint64) (map[uint64]account.Account, error)
+}
+
+var _ Accounts = (*account.Store)(nil)
+
 // Config is what a Recorder works with; Log, Marks and Weighs must be set.
 type Config struct {
 	Log   Log
 	Marks Marks
+	// Accounts are looked up before a flush; nil takes all to exist.
+	Accounts Accounts
 	// Weighs tells whether a kind is one that counts; others are refused.
 	Weighs func(kind string) bool
 	// Buffer is how many events may wait, 0 for DefaultBuffer.
@@ -83,7 +94,10 @@ type Recorder struct {
 	stop    chan struct{}
 	stopped chan struct{}
 
-	pending []interaction.Batch // of a flush that failed; the flusher's own
+	// The flusher's own: events whose accounts are still to be looked up, events
+	// whose accounts exist, and the batches of a flush that failed.
+	unsure, sure []Event
+	pending      []interaction.Batch
 }
 
 type pair struct{ viewer, target uint64 }
@@ -131,13 +145,17 @@ func (r *Recorder) Record(events ...Event) {
 	now := uint32(r.cfg.Now().Unix())
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	kept, dropped := 0, 0
+	kept := 0
 	for _, e := range events {
 		if e.Actor == e.Target || !validID(e.Actor) || !validID(e.Target) || !r.cfg.Weighs(e.Kind) {
 			continue
 		}
-		if r.closed || len(r.waiting)+r.taken >= r.cfg.Buffer {
-			dropped++
+		if r.closed {
+			r.cfg.Metrics.drop(ended, 1)
+			continue
+		}
+		if len(r.waiting)+r.taken >= r.cfg.Buffer {
+			r.cfg.Metrics.drop(full, 1)
 			continue
 		}
 		if e.At == 0 || e.At > now {
@@ -147,7 +165,6 @@ func (r *Recorder) Record(events ...Event) {
 		kept++
 	}
 	r.cfg.Metrics.recorded.Add(float64(kept))
-	r.cfg.Metrics.dropped.Add(float64(dropped))
 	if len(r.waiting) >= r.cfg.Buffer/2 {
 		r.hurry()
 	}
@@ -221,7 +238,7 @@ func (r *Recorder) Close(ctx context.Context) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if left := r.taken + len(r.waiting); left > 0 {
-		r.cfg.Metrics.dropped.Add(float64(left))
+		r.cfg.Metrics.drop(ended, left)
 		return fmt.Errorf("%d interactions were not written", left)
 	}
 	return nil
@@ -232,16 +249,21 @@ func (r *Recorder) flush(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, flushTime)
 	defer cancel()
 	events, marks := r.take()
-	now := r.cfg.Now().UnixMilli()
-	fresh := interaction.Batches(events, func() uint64 { return interaction.NewID(now, r.cfg.Random()) })
-	r.pending = append(r.pending, fresh...)
-	err := r.write(ctx)
+	r.unsure = append(r.unsure, events...)
+	err := r.sift(ctx)
+	if err == nil {
+		now := r.cfg.Now().UnixMilli()
+		r.pending = append(r.pending, interaction.Batches(r.sure, func() uint64 { return interaction.NewID(now, r.cfg.Random()) })...)
+		r.sure = nil
+		err = r.write(ctx)
+	}
+	left := len(r.unsure) + len(r.sure) + eventsIn(r.pending)
 	r.mu.Lock()
-	r.taken = eventsIn(r.pending)
+	r.taken = left
 	r.cfg.Metrics.waiting.Set(float64(r.taken + len(r.waiting)))
 	r.mu.Unlock()
 	if err = errors.Join(err, r.mark(ctx, marks)); err != nil {
-		r.cfg.Logger.Warn("interactions wait for the database", "events", eventsIn(r.pending), "err", err)
+		r.cfg.Logger.Warn("interactions wait for the database", "events", left, "err", err)
 	}
 }
 
@@ -254,6 +276,55 @@ func (r *Recorder) take() ([]Event, map[uint64]uint32) {
 	return events, marks
 }
 
+// siftEvents is how many events are sifted at once: their accounts are one
+// statement where the cache knows none of them.
+const siftEvents = account.MaxRows / 2
+
+// sift passes on the events whose accounts exist and drops the others, as far as
+// the accounts can be looked up.
+func (r *Recorder) sift(ctx context.Context) error {
+	for len(r.unsure) > 0 {
+		part := r.unsure[:min(len(r.unsure), siftEvents)]
+		kept, err := r.existing(ctx, part)
+		switch {
+		case err != nil && (ctx.Err() != nil || mayPass(err)):
+			return err
+		case err != nil: // as in write
+			r.cfg.Metrics.drop(refused, len(part))
+			r.cfg.Logger.Error("interactions dropped", "events", len(part), "err", err)
+		default:
+			r.cfg.Metrics.drop(unknown, len(part)-len(kept))
+		}
+		r.sure = append(r.sure, kept...)
+		r.unsure = r.unsure[len(part):]
+	}
+	r.unsure = nil
+	return nil
+}
+
+// existing returns the events between accounts that exist.
+func (r *Recorder) existing(ctx context.Context, events []Event) ([]Event, error) {
+	if r.cfg.Accounts == nil {
+		return events, nil
+	}
+	ids := make([]uint64, 0, 2*len(events))
+	for _, e := range events {
+		ids = append(ids, e.Actor, e.Target)
+	}
+	slices.Sort(ids)
+	there, err := r.cfg.Accounts.Load(ctx, slices.Compact(ids))
+	if err != nil {
+		return nil, err
+	}
+	var kept []Event
+	for _, e := range events {
+		if there[e.Actor].Ver > 0 && there[e.Target].Ver > 0 {
+			kept = append(kept, e)
+		}
+	}
+	return kept, nil
+}
+
 // write appends the pending batches, a statement at a time; those that are
 // written are pending no more.
 func (r *Recorder) write(ctx context.Context) error {
@@ -264,7 +335,7 @@ func (r *Recorder) write(ctx context.Context) error {
 			return err
 		}
 		if err != nil { // it would stand in the way of all others for ever
-			r.cfg.Metrics.dropped.Add(float64(eventsIn(part)))
+			r.cfg.Metrics.drop(refused, eventsIn(part))
 			r.cfg.Logger.Error("interactions dropped", "events", eventsIn(part), "err", err)
 		} else {
 			r.cfg.Metrics.written.Add(float64(eventsIn(part)))

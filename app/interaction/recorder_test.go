@@ -13,6 +13,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/testutil"
 
 	"kith/repo"
+	"kith/repo/account"
 	"kith/repo/interaction"
 	"kith/repo/seen"
 )
@@ -32,6 +33,9 @@ func newLog() *fakeLog {
 }
 
 func (l *fakeLog) Append(ctx context.Context, batches []interaction.Batch) error {
+	l.mu.Lock()
+	fails := l.err // as it was when asked, whatever is set meanwhile
+	l.mu.Unlock()
 	l.asked <- struct{}{}
 	if l.hang != nil {
 		select {
@@ -45,7 +49,7 @@ func (l *fakeLog) Append(ctx context.Context, batches []interaction.Batch) error
 	for _, b := range batches {
 		l.batches[b.ID] = b
 	}
-	return l.err // also where it arrived: the outcome was unknown
+	return fails // also where it arrived: the outcome was unknown
 }
 
 func (l *fakeLog) Put(_ context.Context, marks []seen.Mark) error {
@@ -106,6 +110,10 @@ func event(actor, target uint64) Event {
 	return Event{Actor: actor, Target: target, Kind: "visit", At: 9}
 }
 
+func dropped(r *Recorder, reason string) float64 {
+	return testutil.ToFloat64(r.cfg.Metrics.dropped.WithLabelValues(reason))
+}
+
 func TestRecorder_Close(t *testing.T) {
 	l := newLog()
 	r := newRecorder(t, l, nil)
@@ -119,7 +127,7 @@ func TestRecorder_Close(t *testing.T) {
 		t.Errorf("got %v, want 7 seen", l.marks)
 	}
 	r.Record(event(5, 6))
-	if got := testutil.ToFloat64(r.cfg.Metrics.dropped); got != 1 {
+	if got := dropped(r, ended); got != 1 {
 		t.Errorf("dropped %v after the end, want 1", got)
 	}
 	closed(t, r) // again
@@ -149,7 +157,7 @@ func TestRecorder_NeverWaits(t *testing.T) {
 	for i := range uint64(1000) {
 		r.Record(event(i+100, 5000))
 	}
-	if got := testutil.ToFloat64(r.cfg.Metrics.dropped); got != 960 {
+	if got := dropped(r, full); got != 960 {
 		t.Errorf("dropped %v of 1060 with room for 100, want 960", got)
 	}
 	close(l.hang)
@@ -187,7 +195,92 @@ func TestRecorder_Poison(t *testing.T) {
 	if got := l.events(t); len(got) != 2 { // the fake kept the first too
 		t.Errorf("got %v", got)
 	}
-	if got := testutil.ToFloat64(r.cfg.Metrics.dropped); got != 1 {
+	if got := dropped(r, refused); got != 1 {
+		t.Errorf("dropped %v, want 1", got)
+	}
+}
+
+// people are the accounts from 1 to last; they can be made to fail.
+type people struct {
+	mu    sync.Mutex
+	last  uint64
+	err   error
+	asked chan int // how many at once
+}
+
+func (p *people) Load(_ context.Context, ids []uint64) (map[uint64]account.Account, error) {
+	select {
+	case p.asked <- len(ids):
+	default:
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	out := map[uint64]account.Account{}
+	for _, id := range ids {
+		if id <= p.last {
+			out[id] = account.Account{ID: id, Ver: 1}
+		}
+	}
+	return out, p.err
+}
+
+func (p *people) fail(err error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.err = err
+}
+
+// What nobody did, or was done to nobody, does not get into the log.
+func TestRecorder_UnknownAccounts(t *testing.T) {
+	l, who := newLog(), &people{last: 1000, asked: make(chan int, 100)}
+	r := newRecorder(t, l, func(c *Config) { c.Accounts, c.Buffer = who, 2000 })
+	for i := range uint64(900) {
+		r.Record(event(i+1, i+2))
+	}
+	r.Record(event(1, 1001), event(1001, 1), event(1001, 1002))
+	closed(t, r)
+	if got := l.events(t); len(got) != 900 {
+		t.Errorf("%d are in the log, want the 900 between people", len(got))
+	}
+	if got := dropped(r, unknown); got != 3 {
+		t.Errorf("dropped %v, want 3", got)
+	}
+	close(who.asked)
+	n := 0
+	for ids := range who.asked {
+		if n++; ids > account.MaxRows {
+			t.Errorf("%d accounts are asked for at once", ids)
+		}
+	}
+	if n != 4 {
+		t.Errorf("asked %d times for 903 events, want 4", n)
+	}
+}
+
+// Accounts that cannot be looked up now are later, and those that never can be
+// take up no room for ever.
+func TestRecorder_AccountsAway(t *testing.T) {
+	l, who := newLog(), &people{last: 10, err: fmt.Errorf("lost: %w", repo.ErrUnavailable), asked: make(chan int)}
+	r := newRecorder(t, l, func(c *Config) { c.Accounts, c.Every = who, time.Millisecond })
+	r.Record(event(1, 2), event(1, 20))
+	<-who.asked
+	<-who.asked // the flush after the first has noted what is left
+	r.mu.Lock()
+	left := r.taken + len(r.waiting)
+	r.mu.Unlock()
+	if left != 2 || len(l.events(t)) != 0 {
+		t.Errorf("%d wait and %d are in the log, want 2 and 0", left, len(l.events(t)))
+	}
+	who.fail(nil)
+	closed(t, r)
+	if got := l.events(t); !slices.Equal(got, []Event{event(1, 2)}) || dropped(r, unknown) != 1 {
+		t.Errorf("got %v, dropped %v, want the one between people", got, dropped(r, unknown))
+	}
+	who.fail(errors.New("no such table"))
+	r = newRecorder(t, l, func(c *Config) { c.Accounts = who })
+	r.Record(event(3, 4))
+	closed(t, r)
+	if got := dropped(r, refused); got != 1 {
 		t.Errorf("dropped %v, want 1", got)
 	}
 }
@@ -202,7 +295,7 @@ func TestRecorder_Close_OutOfTime(t *testing.T) {
 	if err := r.Close(ctx); err == nil {
 		t.Error("got no error, want one that counts what is lost")
 	}
-	if got := testutil.ToFloat64(r.cfg.Metrics.dropped); got != 1 {
+	if got := dropped(r, ended); got != 1 {
 		t.Errorf("dropped %v, want 1", got)
 	}
 }

@@ -65,7 +65,7 @@ func TestService_Archive(t *testing.T) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			r := rand.New(rand.NewPCG(seed, 1))
 			w := newWorld(t, cache.NewNone(), 0)
-			p := w.people(24)
+			p := w.People(24)
 			edges := edgeSet{}
 			for step := range 300 {
 				if step%3 == 0 {
@@ -91,7 +91,7 @@ func TestService_Archive(t *testing.T) {
 
 func (w *world) change(r *rand.Rand, edges edgeSet, a, b uint64) {
 	w.t.Helper()
-	ctx, now := w.t.Context(), uint32(w.clock.Load())
+	ctx, now := w.t.Context(), uint32(w.Clock.Load())
 	var got relation.Relationship
 	switch r.IntN(10) {
 	case 0, 1:
@@ -124,10 +124,10 @@ func (w *world) trim(id uint64, limit int) {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	if _, err := w.edits.Trim(w.t.Context(), id, limit); err != nil {
+	if _, err := w.Edits.Trim(w.t.Context(), id, limit); err != nil {
 		w.t.Fatal(err)
 	}
-	row, err := w.rows.Row(w.t.Context(), id)
+	row, err := w.Rows.Row(w.t.Context(), id)
 	if err != nil {
 		w.t.Fatal(err)
 	}

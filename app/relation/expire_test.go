@@ -11,7 +11,7 @@ import (
 // expire runs Expire on an account's row as it now is.
 func (w *world) expire(id uint64, e relation.Expiry) relation.Expired {
 	w.t.Helper()
-	all, err := w.rows.Fresh(w.t.Context(), []uint64{id})
+	all, err := w.Rows.Fresh(w.t.Context(), []uint64{id})
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -24,7 +24,7 @@ func (w *world) expire(id uint64, e relation.Expiry) relation.Expired {
 
 func TestService_Expire_Mutes(t *testing.T) {
 	w := newWorld(t, cache.NewNone(), 0)
-	p := w.people(4)
+	p := w.People(4)
 	me, short, long, ever := p[0], p[1], p[2], p[3]
 	w.follow(me, short)
 	w.must(w.Mute(t.Context(), me, short, true, time.Minute))
@@ -34,8 +34,8 @@ func TestService_Expire_Mutes(t *testing.T) {
 	if got := w.expire(me, relation.Expiry{}); got != (relation.Expired{}) {
 		t.Errorf("before any end %+v expired", got)
 	}
-	w.clock.Add(60)
-	stale, err := w.rows.Fresh(t.Context(), []uint64{me})
+	w.Clock.Add(60)
+	stale, err := w.Rows.Fresh(t.Context(), []uint64{me})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -62,7 +62,7 @@ func TestService_Expire_Mutes(t *testing.T) {
 		t.Errorf("by an old row %+v expired, %v", got, err)
 	}
 	w.want(me, short, "following muting")
-	consistent(t, w.rows, p)
+	consistent(t, w.Rows, p)
 }
 
 func (w *world) one(a, b uint64) (relation.Relationship, error) {
@@ -76,15 +76,15 @@ func (w *world) one(a, b uint64) (relation.Relationship, error) {
 func TestService_Expire_Requests(t *testing.T) {
 	const day = 24 * time.Hour
 	w := newWorld(t, cache.NewNone(), 0)
-	p := w.people(4)
+	p := w.People(4)
 	locked, old, young, other := p[0], p[1], p[2], p[3]
 	w.lock(locked)
 	w.lock(other)
 	w.follow(old, locked)
 	w.follow(locked, other)
-	w.clock.Add(int64(day / time.Second))
+	w.Clock.Add(int64(day / time.Second))
 	w.follow(young, locked)
-	w.clock.Add(10)
+	w.Clock.Add(10)
 	limit := relation.Expiry{Requests: day}
 	if got := w.expire(locked, relation.Expiry{}); got.Requests != 0 {
 		t.Errorf("without a limit %+v expired", got)
@@ -108,8 +108,8 @@ func TestService_Expire_Requests(t *testing.T) {
 		t.Errorf("the young request: %+v expired", got)
 	}
 	// An old row does not end a request that was made anew.
-	w.clock.Add(int64(day / time.Second))
-	stale, err := w.rows.Fresh(t.Context(), []uint64{locked})
+	w.Clock.Add(int64(day / time.Second))
+	stale, err := w.Rows.Fresh(t.Context(), []uint64{locked})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -119,5 +119,5 @@ func TestService_Expire_Requests(t *testing.T) {
 		t.Errorf("by an old row %+v expired, %v", got, err)
 	}
 	w.want(young, locked, "requested")
-	consistent(t, w.rows, p)
+	consistent(t, w.Rows, p)
 }

@@ -11,7 +11,7 @@ import (
 // plant gives one row an edge that the other lacks.
 func (w *world) plant(id uint64, edit func(*rows.Draft)) {
 	w.t.Helper()
-	all, err := w.rows.Fresh(w.t.Context(), []uint64{id})
+	all, err := w.Rows.Fresh(w.t.Context(), []uint64{id})
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -24,7 +24,7 @@ func (w *world) plant(id uint64, edit func(*rows.Draft)) {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	if won, err := w.rows.Swap(w.t.Context(), []rows.Row{r}); !won || err != nil {
+	if won, err := w.Rows.Swap(w.t.Context(), []rows.Row{r}); !won || err != nil {
 		w.t.Fatal(won, err)
 	}
 }
@@ -38,12 +38,12 @@ func TestService_HalfEdge(t *testing.T) {
 		"followee's side": func(a, b uint64) { w.plant(b, func(d *rows.Draft) { d.AddFollower(a, 77) }) },
 	} {
 		t.Run("follow, "+name, func(t *testing.T) {
-			p := w.people(2)
+			p := w.People(2)
 			plant(p[0], p[1])
 			w.follow(p[0], p[1])
-			consistent(t, w.rows, p)
+			consistent(t, w.Rows, p)
 			w.want(p[0], p[1], "following")
-			all, err := w.rows.Fresh(t.Context(), p)
+			all, err := w.Rows.Fresh(t.Context(), p)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -59,10 +59,10 @@ func TestService_HalfEdge(t *testing.T) {
 			}
 		})
 		t.Run("unfollow, "+name, func(t *testing.T) {
-			p := w.people(2)
+			p := w.People(2)
 			plant(p[0], p[1])
 			w.must(w.Unfollow(t.Context(), p[0], p[1]))
-			consistent(t, w.rows, p)
+			consistent(t, w.Rows, p)
 			w.want(p[1], p[0], "")
 			w.wantCounts(p[0], 0, 0, 0)
 			w.wantCounts(p[1], 0, 0, 0)

@@ -4,54 +4,27 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
 
+	"kith/repo/accepttest"
 	"kith/repo/cache"
+	"kith/repo/cache/cachetest"
 	"kith/repo/committer"
-	"kith/repo/db"
 	"kith/repo/dbtest"
 	"kith/repo/list"
-	"kith/repo/mysqld"
 	rows "kith/repo/relation"
 )
-
-// acceptance skips what takes long or needs a durable server, unless asked for.
-func acceptance(t *testing.T) {
-	t.Helper()
-	if os.Getenv("KITH_ACCEPT") == "" {
-		t.Skip("a long check: set KITH_ACCEPT=1, or make accept")
-	}
-}
 
 // durable is a store on a server that syncs every commit to disk.
 func durable(t *testing.T) (*rows.Store, string) {
 	t.Helper()
-	s, err := mysqld.Start(t.Context(), mysqld.Options{Dir: t.TempDir(), Durable: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { s.Stop(context.Background()) })
-	if err := s.CreateDatabase(t.Context(), "kith"); err != nil {
-		t.Fatal(err)
-	}
-	dsn := s.DSN("kith")
-	migrate(t, dsn)
-	return storeOn(t, dsn, localCache(t)), dsn
-}
-
-func migrate(t *testing.T, dsn string) {
-	t.Helper()
-	p, err := db.Open(t.Context(), db.Config{DSN: dsn})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer p.Close()
-	dbtest.Migrate(t, p)
+	dsn := dbtest.DurableDSN(t)
+	dbtest.Migrate(t, poolOn(t, dsn, false))
+	return storeOn(t, dsn, cachetest.Local(t)), dsn
 }
 
 func storeOn(t *testing.T, dsn string, c cache.Cache) *rows.Store {
@@ -68,7 +41,7 @@ const (
 // 256 clients follow one account with a full list: through the committer, and
 // each with a read-swap loop of its own. Afterwards everything agrees exactly.
 func TestAccept_HotAccount(t *testing.T) {
-	acceptance(t)
+	accepttest.Long(t)
 	store, _ := durable(t)
 	edits := committer.New[*rows.Draft, rows.Row](rows.NewEdits(store, time.Now), committer.Config{})
 	t.Cleanup(func() { edits.Close(context.Background()) })

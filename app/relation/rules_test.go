@@ -10,12 +10,13 @@ import (
 
 	"kith/app"
 	"kith/app/relation"
+	"kith/repo/cache/cachetest"
 	"kith/repo/list"
 )
 
 func TestService_Follow(t *testing.T) {
-	w := newWorld(t, localCache(t), 0)
-	p := w.people(4)
+	w := newWorld(t, cachetest.Local(t), 0)
+	p := w.People(4)
 	a, b, c, d := p[0], p[1], p[2], p[3]
 	t.Run("one way, then the other", func(t *testing.T) {
 		r := w.follow(a, b)
@@ -70,11 +71,11 @@ func TestService_Follow(t *testing.T) {
 			w.wantKind(err, app.Forbidden, "This action is not allowed")
 		}
 	})
-	consistent(t, w.rows, p)
+	consistent(t, w.Rows, p)
 }
 
 func (w *world) ver(id uint64) uint64 {
-	rows, err := w.rows.Fresh(w.t.Context(), []uint64{id})
+	rows, err := w.Rows.Fresh(w.t.Context(), []uint64{id})
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -82,8 +83,8 @@ func (w *world) ver(id uint64) uint64 {
 }
 
 func TestService_Follow_Limit(t *testing.T) {
-	w := newWorld(t, localCache(t), 2)
-	p := w.people(5)
+	w := newWorld(t, cachetest.Local(t), 2)
+	p := w.People(5)
 	w.follow(p[0], p[1])
 	w.follow(p[0], p[2])
 	_, err := w.Follow(t.Context(), p[0], p[3], relation.FollowOptions{})
@@ -105,8 +106,8 @@ func TestService_Follow_Limit(t *testing.T) {
 }
 
 func TestService_Unfollow(t *testing.T) {
-	w := newWorld(t, localCache(t), 0)
-	p := w.people(2)
+	w := newWorld(t, cachetest.Local(t), 0)
+	p := w.People(2)
 	a, b := p[0], p[1]
 	w.follow(a, b)
 	w.follow(b, a)
@@ -123,12 +124,12 @@ func TestService_Unfollow(t *testing.T) {
 		w.want(b, a, "")
 		w.wantCounts(b, 0, 0, 0)
 	}
-	consistent(t, w.rows, p)
+	consistent(t, w.Rows, p)
 }
 
 func TestService_Locked(t *testing.T) {
-	w := newWorld(t, localCache(t), 0)
-	p := w.people(4)
+	w := newWorld(t, cachetest.Local(t), 0)
+	p := w.People(4)
 	a, b, c, d := p[0], p[1], p[2], p[3]
 	w.lock(b)
 	for range 2 {
@@ -159,12 +160,12 @@ func TestService_Locked(t *testing.T) {
 	w.follow(d, b)
 	w.must(w.Block(t.Context(), b, d)) // so does a block
 	w.want(d, b, "blocked_by")
-	consistent(t, w.rows, p)
+	consistent(t, w.Rows, p)
 }
 
 func TestService_Block(t *testing.T) {
-	w := newWorld(t, localCache(t), 0)
-	p := w.people(2)
+	w := newWorld(t, cachetest.Local(t), 0)
+	p := w.People(2)
 	a, b := p[0], p[1]
 	w.follow(a, b)
 	w.follow(b, a)
@@ -186,12 +187,12 @@ func TestService_Block(t *testing.T) {
 	}
 	_, err := w.Block(t.Context(), a, a)
 	w.wantKind(err, app.Unprocessable, "your own account")
-	consistent(t, w.rows, p)
+	consistent(t, w.Rows, p)
 }
 
 func TestService_Mute(t *testing.T) {
-	w := newWorld(t, localCache(t), 0)
-	p := w.people(3)
+	w := newWorld(t, cachetest.Local(t), 0)
+	p := w.People(3)
 	a, b, c := p[0], p[1], p[2]
 	r := w.must(w.Mute(t.Context(), a, b, true, 0))
 	if !r.Muting || !r.MutingNotifications || r.MutedUntil != 0 {
@@ -202,7 +203,7 @@ func TestService_Mute(t *testing.T) {
 		t.Errorf("a mute said again: got %+v", r)
 	}
 	w.must(w.Mute(t.Context(), a, c, true, 0))
-	w.clock.Add(3600)
+	w.Clock.Add(3600)
 	w.want(a, b, "")
 	w.want(a, c, "muting")
 	page, err := w.Mutes(t.Context(), a, relation.Range{Limit: 10})
@@ -224,8 +225,8 @@ func TestService_Mute(t *testing.T) {
 }
 
 func TestService_SetNote(t *testing.T) {
-	w := newWorld(t, localCache(t), 0)
-	p := w.people(2)
+	w := newWorld(t, cachetest.Local(t), 0)
+	p := w.People(2)
 	if r := w.must(w.SetNote(t.Context(), p[0], p[1], "梅: met in Kyōto")); r.Note != "梅: met in Kyōto" {
 		t.Errorf("note %q", r.Note)
 	}
@@ -238,8 +239,8 @@ func TestService_SetNote(t *testing.T) {
 }
 
 func TestService_Relationships(t *testing.T) {
-	w := newWorld(t, localCache(t), 0)
-	p := w.people(5)
+	w := newWorld(t, cachetest.Local(t), 0)
+	p := w.People(5)
 	me := p[0]
 	w.follow(me, p[1])
 	w.follow(p[1], me)
@@ -271,8 +272,8 @@ func TestService_Relationships(t *testing.T) {
 }
 
 func TestService_Pages(t *testing.T) {
-	w := newWorld(t, localCache(t), 0)
-	p := w.people(30)
+	w := newWorld(t, cachetest.Local(t), 0)
+	p := w.People(30)
 	star := p[0]
 	var want []uint64
 	for _, id := range p[1:] {
@@ -367,8 +368,8 @@ func (w *world) walkAs(t *testing.T, viewer, owner uint64, pages pager, limit in
 }
 
 func TestService_FamiliarFollowers(t *testing.T) {
-	w := newWorld(t, localCache(t), 0)
-	p := w.people(5)
+	w := newWorld(t, cachetest.Local(t), 0)
+	p := w.People(5)
 	me, x := p[0], p[1]
 	w.follow(me, p[2])
 	w.follow(me, p[3])
@@ -387,13 +388,13 @@ func TestService_FamiliarFollowers(t *testing.T) {
 }
 
 func TestService_Cancelled(t *testing.T) {
-	w := newWorld(t, localCache(t), 0)
-	p := w.people(2)
+	w := newWorld(t, cachetest.Local(t), 0)
+	p := w.People(2)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, err := w.Follow(ctx, p[0], p[1], relation.FollowOptions{}); app.KindOf(err) != app.Busy && !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)
 	}
 	w.follow(p[0], p[1])
-	consistent(t, w.rows, p)
+	consistent(t, w.Rows, p)
 }

@@ -15,6 +15,7 @@ import (
 
 	"kith/app"
 	"kith/app/relation"
+	"kith/repo/accepttest"
 	"kith/repo/account"
 	"kith/repo/cache"
 	"kith/repo/committer"
@@ -36,13 +37,13 @@ const (
 // edge agree, counts equal lists, and the history is linearizable pair by pair.
 func TestAccept_TwoProcesses(t *testing.T) {
 	span := 3 * time.Second
-	if os.Getenv("KITH_ACCEPT") != "" {
+	if accepttest.Asked() {
 		span = 30 * time.Second
 	}
 	memcached := memcachetest.Start(t)
 	w := newWorld(t, cache.NewNone(), 0)
 	ids := raceIDs()
-	if _, err := w.accounts.Ensure(t.Context(), ids, 1); err != nil {
+	if _, err := w.Accounts.Ensure(t.Context(), ids, 1); err != nil {
 		t.Fatal(err)
 	}
 	for _, id := range ids {
@@ -70,7 +71,7 @@ func TestAccept_TwoProcesses(t *testing.T) {
 	for _, path := range paths {
 		calls = append(calls, readHistory(t, path)...)
 	}
-	consistent(t, w.rows, ids)
+	consistent(t, w.Rows, ids)
 	pairs := linearizable(t, calls)
 	open := 0
 	for _, c := range calls {

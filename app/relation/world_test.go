@@ -1,20 +1,16 @@
 package relation_test
 
 import (
-	"context"
 	"errors"
 	"strings"
-	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/jmoiron/sqlx"
 
 	"kith/app"
 	"kith/app/relation"
-	"kith/repo/account"
+	"kith/app/relation/relationtest"
 	"kith/repo/cache"
-	"kith/repo/committer"
 	"kith/repo/db"
 	"kith/repo/dbtest"
 	"kith/repo/list"
@@ -23,29 +19,17 @@ import (
 
 func TestMain(m *testing.M) { dbtest.Main(m) }
 
-// world is a service over a real database, with a clock of its own.
+// world is a service over the real database of this package.
 type world struct {
-	*relation.Service
-	t        *testing.T
-	rows     *rows.Store
-	accounts *account.Store
-	clock    *atomic.Int64
-	edits    *rows.Edits
+	*relationtest.World
+	t *testing.T
 }
 
-const start = 1_700_000_000
+const start = relationtest.Start
 
 func newWorld(t *testing.T, c cache.Cache, limit int) *world {
 	t.Helper()
-	small, large := pool(t, true), pool(t, false)
-	w := &world{t: t, rows: rows.New(small, large, c, 0), accounts: account.New(small, c), clock: new(atomic.Int64)}
-	w.clock.Store(start)
-	now := func() time.Time { return time.Unix(w.clock.Load(), 0) }
-	w.edits = rows.NewEdits(w.rows, now)
-	edits := committer.New[*rows.Draft, rows.Row](w.edits, committer.Config{})
-	t.Cleanup(func() { edits.Close(context.Background()) })
-	w.Service = relation.New(relation.Config{Rows: w.rows, Committer: edits, Accounts: w.accounts, Now: now, FollowingLimit: limit})
-	return w
+	return &world{t: t, World: relationtest.New(t, relationtest.Config{Small: pool(t, true), Large: pool(t, false), Cache: c, FollowingLimit: limit})}
 }
 
 func pool(t testing.TB, interpolate bool) *sqlx.DB {
@@ -55,36 +39,12 @@ func pool(t testing.TB, interpolate bool) *sqlx.DB {
 
 func poolOn(t testing.TB, dsn string, interpolate bool) *sqlx.DB {
 	t.Helper()
-	p, err := db.Open(t.Context(), db.Config{DSN: dsn, Interpolate: interpolate, MaxOpen: 64})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { p.Close() })
-	return p
-}
-
-func localCache(t testing.TB) cache.Cache {
-	c, err := cache.NewLocal(cache.LocalConfig{MaxBytes: 16 << 20})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { c.Close() })
-	return c
-}
-
-// people makes n accounts.
-func (w *world) people(n int) []uint64 {
-	w.t.Helper()
-	ids := dbtest.IDs(w.t, n)
-	if _, err := w.accounts.Ensure(w.t.Context(), ids, 1); err != nil {
-		w.t.Fatal(err)
-	}
-	return ids
+	return dbtest.Open(t, db.Config{DSN: dsn, Interpolate: interpolate, MaxOpen: 64})
 }
 
 func (w *world) lock(id uint64) {
 	w.t.Helper()
-	if _, err := w.accounts.SetLocked(w.t.Context(), id, true); err != nil {
+	if _, err := w.Accounts.SetLocked(w.t.Context(), id, true); err != nil {
 		w.t.Fatal(err)
 	}
 }
@@ -103,7 +63,7 @@ func (w *world) follow(a, b uint64) relation.Relationship {
 }
 
 // tick moves the clock, so that the next change is newer.
-func (w *world) tick() { w.clock.Add(1) }
+func (w *world) tick() { w.Clock.Add(1) }
 
 // state writes what b is to a as words, from a's row alone.
 func (w *world) state(a, b uint64) string {

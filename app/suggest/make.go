@@ -3,11 +3,14 @@ package suggest
 import (
 	"cmp"
 	"context"
+	"errors"
+	"fmt"
 	"maps"
 	"math"
 	"slices"
 	"time"
 
+	"kith/repo"
 	"kith/repo/affinity"
 	"kith/repo/list"
 	"kith/repo/relation"
@@ -51,7 +54,7 @@ var _ Affinities = (*affinity.Store)(nil)
 // Marks tells who was seen when.
 type Marks interface {
 	Walk(ctx context.Context, after uint64, limit int) ([]seen.Mark, error)
-	One(ctx context.Context, id uint64) ([]seen.Mark, error)
+	One(ctx context.Context, id uint64) (seen.Mark, error)
 }
 
 var _ Marks = (*seen.Store)(nil)
@@ -92,13 +95,16 @@ func (s *Service) Due(ctx context.Context, after uint64) (due []uint64, looked i
 	return due, len(marks), marks[len(marks)-1].AccountID, err
 }
 
-// DueOne is Due for one account.
+// DueOne is Due for one account; who was never seen needs none.
 func (s *Service) DueOne(ctx context.Context, id uint64) ([]uint64, error) {
-	marks, err := s.cfg.Seen.One(ctx, id)
+	mark, err := s.cfg.Seen.One(ctx, id)
+	if errors.Is(err, repo.ErrNotFound) {
+		return []uint64{}, nil
+	}
 	if err != nil {
 		return nil, err
 	}
-	return s.due(ctx, marks)
+	return s.due(ctx, []seen.Mark{mark})
 }
 
 func (s *Service) due(ctx context.Context, marks []seen.Mark) ([]uint64, error) {
@@ -124,8 +130,11 @@ func (s *Service) Make(ctx context.Context, id uint64, dry bool) (int, error) {
 		return 0, err
 	}
 	found, err := s.find(ctx, id, row.Dismissed)
-	if err != nil || dry {
-		return len(found), err
+	if err != nil {
+		return 0, fmt.Errorf("find suggestions for %d: %w", id, err)
+	}
+	if dry {
+		return len(found), nil
 	}
 	now := uint32(s.cfg.Now().Unix())
 	err = s.cfg.Rows.Edit(ctx, id, func(r *suggest.Row) bool {
@@ -194,7 +203,9 @@ func (s *Service) sources(ctx context.Context, id uint64, v list.View) ([]source
 	return out, nil
 }
 
-// candidates returns whom the sources follow and what that weighs in all.
+// candidates returns whom the sources follow and what that weighs in all. A
+// source whose list cannot be read counts for nothing, or one bad row of somebody
+// well known would leave all who follow it without suggestions; the audit finds it.
 func (s *Service) candidates(ctx context.Context, sources []source) (map[uint64]float64, error) {
 	ids := make([]uint64, len(sources))
 	for i, f := range sources {
@@ -208,10 +219,13 @@ func (s *Service) candidates(ctx context.Context, sources []source) (map[uint64]
 	var page []list.Entry
 	for _, f := range sources {
 		v, err := rows[f.id].View()
-		if err != nil {
-			return nil, err
+		if err == nil {
+			page, _, err = v.Page(list.ByFollowing, list.Range{Limit: MaxFollowings}, page)
 		}
-		if page, _, err = v.Page(list.ByFollowing, list.Range{Limit: MaxFollowings}, page); err != nil {
+		if errors.Is(err, list.ErrFormat) {
+			continue
+		}
+		if err != nil {
 			return nil, err
 		}
 		for _, e := range page {
@@ -245,7 +259,7 @@ const unwanted = list.IsFollowing | list.IsRequested | list.IsBlocking | list.Is
 // wanted returns those of ids who may be suggested, as rows and archives tell.
 func (s *Service) wanted(ctx context.Context, id uint64, ids []uint64) ([]uint64, error) {
 	if len(ids) == 0 {
-		return nil, nil
+		return ids, nil
 	}
 	rels, _, err := s.cfg.Relations.Rels(ctx, id, ids)
 	if err != nil {

@@ -1,36 +1,34 @@
 package suggest
 
 import (
-	"context"
+	"errors"
 	"log/slog"
 	"slices"
-	"sync/atomic"
 	"testing"
 	"time"
 
+	"github.com/jmoiron/sqlx"
+
 	"kith/app/relation"
-	"kith/repo/account"
+	"kith/app/relation/relationtest"
+	"kith/repo"
 	"kith/repo/affinity"
 	"kith/repo/cache"
-	"kith/repo/committer"
 	"kith/repo/dbtest"
-	"kith/repo/interaction"
-	rows "kith/repo/relation"
+	"kith/repo/list"
 	"kith/repo/seen"
 	"kith/repo/suggest"
 )
 
 func TestMain(m *testing.M) { dbtest.Main(m) }
 
-const start = 1_700_000_000
+const start = relationtest.Start
 
 type world struct {
 	*Service
 	t         *testing.T
-	clock     atomic.Int64
-	relations *relation.Service
-	edits     *rows.Edits
-	accounts  *account.Store
+	pool      *sqlx.DB
+	relations *relationtest.World
 	near      *affinity.Store
 	seen      *seen.Store
 	rows      *suggest.Store
@@ -41,43 +39,17 @@ func newWorld(t *testing.T) *world {
 	pool := dbtest.Fresh(t)
 	dbtest.Migrate(t, pool)
 	c, quiet := cache.NewNone(), slog.New(slog.DiscardHandler)
-	w := &world{t: t, accounts: account.New(pool, c), near: affinity.New(pool, pool, c, quiet), seen: seen.New(pool), rows: suggest.New(pool, c, quiet)}
-	w.clock.Store(start)
-	store := rows.New(pool, pool, c, 0)
-	w.edits = rows.NewEdits(store, w.now)
-	edits := committer.New(w.edits, committer.Config{})
-	t.Cleanup(func() { edits.Close(context.Background()) })
-	w.relations = relation.New(relation.Config{Rows: store, Committer: edits, Accounts: w.accounts, Now: w.now})
-	w.Service = New(Config{Rows: w.rows, Relations: store, Affinities: w.near, Seen: w.seen, Now: w.now,
+	w := &world{t: t, pool: pool, relations: relationtest.New(t, relationtest.Config{Small: pool, Large: pool, Cache: c}),
+		near: affinity.New(pool, pool, c, quiet), seen: seen.New(pool), rows: suggest.New(pool, c, quiet)}
+	w.Service = New(Config{Rows: w.rows, Relations: w.relations.Rows, Affinities: w.near, Seen: w.seen, Now: w.relations.Now,
 		HalfLife: 720 * time.Hour, SeenWithin: 30 * 24 * time.Hour, Refresh: 24 * time.Hour})
 	return w
-}
-
-func (w *world) now() time.Time { return time.Unix(w.clock.Load(), 0) }
-
-func (w *world) people(n int) []uint64 {
-	w.t.Helper()
-	ids := dbtest.IDs(w.t, n)
-	if _, err := w.accounts.Ensure(w.t.Context(), ids, 1); err != nil {
-		w.t.Fatal(err)
-	}
-	return ids
-}
-
-func (w *world) follow(a uint64, others ...uint64) {
-	w.t.Helper()
-	for _, b := range others {
-		w.clock.Add(1)
-		if _, err := w.relations.Follow(w.t.Context(), a, b, relation.FollowOptions{}); err != nil {
-			w.t.Fatal(err)
-		}
-	}
 }
 
 // score gives a affinity to others as of now.
 func (w *world) score(a uint64, entries ...affinity.Entry) {
 	w.t.Helper()
-	won, err := w.near.Fold(w.t.Context(), interaction.Bucket(a), []affinity.Row{{AccountID: a, Ver: 1, At: uint32(w.clock.Load()), Entries: entries}}, nil, 1)
+	won, err := w.near.Fold(w.t.Context(), repo.Bucket(a), []affinity.Row{{AccountID: a, Ver: 1, At: uint32(w.relations.Clock.Load()), Entries: entries}}, nil, 1)
 	if err != nil || !won {
 		w.t.Fatalf("got %v, %v", won, err)
 	}
@@ -109,12 +81,12 @@ func (w *world) want(got []uint64, want ...uint64) {
 
 func TestMake_Weights(t *testing.T) {
 	w := newWorld(t)
-	p := w.people(9)
+	p := w.relations.People(9)
 	me, near, f1, f2, x, y, z := p[0], p[1], p[2], p[3], p[4], p[5], p[6]
-	w.follow(me, near, f1, f2)
-	w.follow(near, x, me)
-	w.follow(f1, y, z, near)
-	w.follow(f2, y, me)
+	w.relations.Follows(me, near, f1, f2)
+	w.relations.Follows(near, x, me)
+	w.relations.Follows(f1, y, z, near)
+	w.relations.Follows(f2, y, me)
 	w.want(w.made(me), y, x, z) // 2, 1, 1
 	w.score(me, affinity.Entry{ID: near, Score: 5})
 	w.want(w.made(me), x, y, z) // 6, 2, 1
@@ -127,14 +99,14 @@ func TestMake_Weights(t *testing.T) {
 func TestMake_LeavesOut(t *testing.T) {
 	w := newWorld(t)
 	ctx := t.Context()
-	p := w.people(12)
+	p := w.relations.People(12)
 	me, f := p[0], p[1]
-	w.follow(me, f)
+	w.relations.Follows(me, f)
 	for _, c := range p[2:] {
-		w.follow(f, c)
+		w.relations.Follows(f, c)
 	}
 	fan, locked, dismissed, blocking, blocked, muted, followed, free := p[2], p[3], p[4], p[5], p[6], p[7], p[8], p[9]
-	if _, err := w.accounts.SetLocked(ctx, locked, true); err != nil {
+	if _, err := w.relations.Accounts.SetLocked(ctx, locked, true); err != nil {
 		t.Fatal(err)
 	}
 	must := func(_ relation.Relationship, err error) {
@@ -144,8 +116,8 @@ func TestMake_LeavesOut(t *testing.T) {
 		}
 	}
 	leave := func() {
-		w.follow(fan, me)
-		w.follow(me, locked, followed)
+		w.relations.Follows(fan, me)
+		w.relations.Follows(me, locked, followed)
 		must(w.relations.Block(ctx, blocking, me))
 		must(w.relations.Block(ctx, me, blocked))
 		must(w.relations.Mute(ctx, me, muted, true, 0))
@@ -173,22 +145,45 @@ func TestMake_LeavesOut(t *testing.T) {
 // Whom one follows stays out when the follow has gone to the archive.
 func TestMake_Archived(t *testing.T) {
 	w := newWorld(t)
-	p := w.people(20)
+	p := w.relations.People(20)
 	me := p[0]
-	w.follow(me, p[1:16]...)
-	w.follow(p[15], append([]uint64{p[18]}, p[1:10]...)...)
-	if _, err := w.edits.Trim(t.Context(), me, 10); err != nil {
+	w.relations.Follows(me, p[1:16]...)
+	w.relations.Follows(p[15], append([]uint64{p[18]}, p[1:10]...)...)
+	if _, err := w.relations.Edits.Trim(t.Context(), me, 10); err != nil {
 		t.Fatal(err)
 	}
 	w.want(w.made(me), p[18])
 }
 
+// A bad row of one of the followed costs what that one would suggest, no more; a
+// bad row of one's own is an error.
+func TestMake_BadRows(t *testing.T) {
+	w := newWorld(t)
+	p := w.relations.People(6)
+	me, good, bad, x, y := p[0], p[1], p[2], p[3], p[4]
+	w.relations.Follows(me, good, bad)
+	w.relations.Follows(good, x)
+	w.relations.Follows(bad, y)
+	w.spoil(bad)
+	w.want(w.made(me), x)
+	w.spoil(me)
+	if n, err := w.Make(t.Context(), me, false); n != 0 || !errors.Is(err, list.ErrFormat) {
+		t.Errorf("got %d, %v", n, err)
+	}
+}
+
+// spoil makes the list of a relation unreadable.
+func (w *world) spoil(id uint64) {
+	w.t.Helper()
+	w.pool.MustExec(`UPDATE relation SET list = CONCAT(UNHEX('09'), SUBSTRING(list, 2)) WHERE bucket = ? AND account_id = ?`, repo.Bucket(id), id)
+}
+
 func TestMake_Bounds(t *testing.T) {
 	w := newWorld(t)
-	p := w.people(160)
+	p := w.relations.People(160)
 	me, f := p[0], p[1]
-	w.follow(me, f)
-	w.follow(f, p[2:]...)
+	w.relations.Follows(me, f)
+	w.relations.Follows(f, p[2:]...)
 	if got := w.made(me); len(got) != 80 {
 		t.Errorf("got %d", len(got))
 	}
@@ -200,7 +195,7 @@ func TestMake_Bounds(t *testing.T) {
 func TestDue(t *testing.T) {
 	w := newWorld(t)
 	ctx := t.Context()
-	p := w.people(4)
+	p := w.relations.People(5)
 	lately, old, made, again := p[0], p[1], p[2], p[3]
 	const day = 86400
 	err := w.seen.Put(ctx, []seen.Mark{{AccountID: lately, At: start}, {AccountID: old, At: start - 31*day}, {AccountID: made, At: start}, {AccountID: again, At: start}})
@@ -208,9 +203,9 @@ func TestDue(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.made(made)
-	w.clock.Add(-day)
+	w.relations.Clock.Add(-day)
 	w.made(again)
-	w.clock.Add(day)
+	w.relations.Clock.Add(day)
 	due, looked, last, err := w.Due(ctx, 0)
 	want := []uint64{lately, again}
 	slices.Sort(due)
@@ -220,7 +215,7 @@ func TestDue(t *testing.T) {
 	if _, looked, _, err := w.Due(ctx, last); err != nil || looked != 0 {
 		t.Errorf("looked at %d after the last, %v", looked, err)
 	}
-	for id, want := range map[uint64]int{lately: 1, old: 0, made: 0} {
+	for id, want := range map[uint64]int{lately: 1, old: 0, made: 0, p[4]: 0} {
 		if due, err := w.DueOne(ctx, id); err != nil || len(due) != want {
 			t.Errorf("%d: got %v, %v", id, due, err)
 		}

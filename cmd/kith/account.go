@@ -11,6 +11,7 @@ import (
 
 	"kith/app"
 	appaccount "kith/app/account"
+	"kith/repo"
 	"kith/repo/account"
 )
 
@@ -71,6 +72,32 @@ func named(err error, who string) error {
 		return fmt.Errorf("account %q is not found", who)
 	}
 	return fmt.Errorf("account %q: %w", who, err)
+}
+
+// only checks --account of a command that can be restricted to one account, nil
+// for all. Rows that nobody made an account for are there to be looked at.
+func (s *stack) only(ctx context.Context, id *uint64) (uint64, error) {
+	if id == nil {
+		return 0, nil
+	}
+	if *id == 0 {
+		return 0, errors.New("--account: 0 is not an account id")
+	}
+	if _, err := s.people.Get(ctx, *id); !errors.Is(err, repo.ErrNotFound) {
+		return *id, err
+	}
+	rows, err := s.rows.Outlines(ctx, []uint64{*id})
+	if err != nil {
+		return 0, err
+	}
+	archived, err := s.rows.Headers(ctx, *id)
+	if err != nil {
+		return 0, err
+	}
+	if len(rows)+len(archived) == 0 {
+		return 0, fmt.Errorf("--account: there is no account %d", *id)
+	}
+	return *id, nil
 }
 
 type accountShowCmd struct{ accountWho }

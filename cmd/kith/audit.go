@@ -18,10 +18,10 @@ import (
 )
 
 type auditCmd struct {
-	tool
-	Repair  bool   `help:"Mend what is wrong: the side of the one who follows is the truth, and a damaged row yields to the others."`
-	DryRun  bool   `help:"Only report. That is the default; it stands above --repair."`
-	Account uint64 `placeholder:"ID" help:"Print this account and audit it alone, with the other side of each of its entries."`
+	listTool
+	Repair  bool    `help:"Mend what is wrong: the side of the one who follows is the truth, and a damaged row yields to the others."`
+	DryRun  bool    `help:"Only report. That is the default; it stands above --repair."`
+	Account *uint64 `placeholder:"ID" help:"Print this account and audit it alone, with the other side of each of its entries."`
 }
 
 // Help is the text above the flags.
@@ -33,21 +33,23 @@ func (auditCmd) Help() string {
 // Run audits and prints every fault and every number.
 func (c *auditCmd) Run(ctx context.Context) error {
 	return c.with(ctx, func(s *stack) error {
-		if c.Account != 0 {
-			if err := c.show(ctx, s); err != nil {
-				return err
-			}
+		only, err := s.only(ctx, c.Account)
+		if err == nil && only != 0 {
+			err = show(ctx, s, only)
 		}
-		show := newProgress(os.Stderr, time.Now)
+		if err != nil {
+			return err
+		}
+		bar := newProgress(os.Stderr, time.Now)
 		cfg := s.auditConfig(c.Repair && !c.DryRun)
-		cfg.Account = c.Account
+		cfg.Account = only
 		cfg.Step = func(ctx context.Context, at audit.Progress) error {
-			show.report(graph.Progress{Phase: auditPhases[at.Phase], Done: at.Rows, Total: at.Total})
+			bar.report(graph.Progress{Phase: auditPhases[at.Phase], Done: at.Rows, Total: at.Total})
 			return ctx.Err()
 		}
 		cfg.Report = func(f audit.Fault) { fmt.Println(f) }
 		sum, err := audit.Run(ctx, cfg)
-		show.end()
+		bar.end()
 		c.tell(sum)
 		return cmp.Or(err, cron.Remain(sum))
 	})
@@ -61,18 +63,18 @@ func (s *stack) auditConfig(repair bool) audit.Config {
 	return audit.Config{Rows: s.rows, Edits: relation.NewEdits(s.rows, time.Now), Committer: s.committer, Now: time.Now, Repair: repair}
 }
 
-// show prints the account for a person to read.
-func (c *auditCmd) show(ctx context.Context, s *stack) error {
-	found, err := s.people.Get(ctx, c.Account)
+// show prints an account for a person to read.
+func show(ctx context.Context, s *stack, id uint64) error {
+	found, err := s.people.Get(ctx, id)
 	switch {
 	case errors.Is(err, repo.ErrNotFound):
-		fmt.Printf("account         %d, which has no name: nobody made it\n", c.Account)
+		fmt.Printf("account         %d, which has no name: nobody made it\n", id)
 	case err != nil:
 		return err
 	default:
 		fmt.Printf("account         %d %s, %q, %s, created %s\n", found.ID, found.Username, found.DisplayName, lock(found), created(found))
 	}
-	if err := audit.Show(ctx, os.Stdout, s.rows, c.Account); err != nil {
+	if err := audit.Show(ctx, os.Stdout, s.rows, id); err != nil {
 		return err
 	}
 	fmt.Println()
@@ -89,7 +91,7 @@ func (c *auditCmd) tell(sum audit.Summary) {
 		{"requests", sum.Requests}, {"passes over all rows", sum.Passes}, {"sums that differed", sum.Slices}, {"pairs looked at closely", sum.Suspects},
 		{"faults found", sum.Found}, {"faults mended", sum.Mended},
 	} {
-		if c.Account == 0 || n.n > 0 || n.name == "faults found" {
+		if c.Account == nil || n.n > 0 || n.name == "faults found" {
 			fmt.Printf("%-26s%d\n", n.name, n.n)
 		}
 	}

@@ -52,12 +52,61 @@ func TestAudit(t *testing.T) {
 	if out := runKith(t, dir, env, nil, "audit").wants(t); count(t, out, "follows") != "3" {
 		t.Errorf("got\n%s\nwant 3 follows left", out)
 	}
-	if out := runKith(t, dir, env, nil, "audit", "--account", "77").wants(t); !strings.Contains(out, "nobody made it") {
-		t.Errorf("got\n%s\nwant that nobody made it", out)
+	spoil(t, dsn, `DELETE FROM account WHERE account_id = 3`)
+	r := runKith(t, dir, env, nil, "audit", "--account", "3")
+	r.wantsRefusal(t, "2 faults found, 0 mended")
+	for _, want := range []string{"nobody made it", "nobody: the row of account 1 names 3, but there is no such account\n"} {
+		if !strings.Contains(r.out, want) {
+			t.Errorf("got\n%s\nwant %q in it", r.out, want)
+		}
+	}
+	if out := runKith(t, dir, env, nil, "audit", "--repair").wants(t); count(t, out, "  nobody") != "2" || count(t, out, "faults mended") != "2" {
+		t.Errorf("got\n%s\nwant 2 faults of the kind nobody mended", out)
 	}
 	runKith(t, dir, env, nil, "cron", "run", "audit").wants(t)
 	spoil(t, dsn, `UPDATE relation SET followers = 9 WHERE account_id = 1`)
 	runKith(t, dir, append(env, "KITH_LOG_LEVEL=error"), nil, "cron", "run", "audit").wantsRefusal(t, "audit: 1 faults found, 0 mended")
+}
+
+// An account that does not exist is no account without faults.
+func TestAudit_NoAccount(t *testing.T) {
+	env, dir := migrated(t), t.TempDir()
+	runKith(t, dir, env, nil, "account", "add", "ada", "--id", "5").wants(t)
+	commands := [][]string{{"audit"}, {"audit", "--repair"}, {"cron", "run", "trim", "--dry-run"}}
+	for _, job := range []string{"trim", "affinity", "suggest", "audit", "expire"} {
+		commands = append(commands, []string{"cron", "run", job})
+	}
+	for _, args := range commands {
+		runKith(t, dir, env, nil, append(args, "--account", "77")...).wantsRefusal(t, "no account 77")
+		runKith(t, dir, env, nil, append(args, "--account", "0")...).wantsRefusal(t, "0 is not an account id")
+		runKith(t, dir, env, nil, append(args, "--account", "5")...).wants(t) // who follows nobody yet
+	}
+}
+
+// What an audit by the clock finds is in the metrics, the log and the list of the
+// jobs, for whoever wants to be woken.
+func TestAudit_Scheduled(t *testing.T) {
+	dsn, dir := dbtest.FreshDSN(t), t.TempDir()
+	env := append(never(on(dsn)), "KITH_CRON_LISTEN=127.0.0.1:0")
+	runKith(t, dir, env, nil, "migrate", "up").wants(t)
+	runKith(t, dir, env, strings.NewReader("1 2\n"), "import", "-").wants(t)
+	spoil(t, dsn, `UPDATE relation SET followers = 9 WHERE account_id = 2`)
+	quiet := startKith(t, dir, env, "cron")
+	address, _, _ := strings.Cut(quiet.waitFor(t, "msg=metrics address="), " ")
+	quiet.waitFor(t, `msg="running jobs"`)
+	if text := metrics(t, address); !strings.Contains(text, `kith_job_runs_total{job="audit",result="failed"} 0`) {
+		t.Errorf("before any run the metrics lack the 0 from which an increase is seen:\n%s", text)
+	}
+	p := startKith(t, dir, append(env, "KITH_CRON_AUDIT=* * * * * *"), "cron")
+	address, _, _ = strings.Cut(p.waitFor(t, "msg=metrics address="), " ")
+	p.waitFor(t, `level=WARN msg="audit found a fault" job=audit kind=count account=2`)
+	if line := p.waitFor(t, `level=ERROR msg="job failed" job=audit`); !strings.Contains(line, "1 faults found, 0 mended") {
+		t.Errorf("the log says %q, want how many faults", line)
+	}
+	if text := metrics(t, address); strings.Contains(text, `kith_job_runs_total{job="audit",result="failed"} 0`) || !strings.Contains(text, `kith_job_runs_total{job="audit",result="failed"} `) {
+		t.Errorf("the metrics lack the failure:\n%s", text)
+	}
+	waitListed(t, dir, env, "audit", "failed: 1 faults found, 0 mended")
 }
 
 // spoil changes one row behind the program's back.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -15,14 +16,52 @@ import (
 
 // The files of a `kith dev` folder that concern other commands.
 const (
-	devFolder     = ".kith"        // where `kith dev` keeps its data unless told otherwise
-	devDSNFile    = "dsn"          // there while the private database runs
-	devSecretFile = "token_secret" // made once
+	devFolder       = ".kith"         // where `kith dev` keeps its data unless told otherwise
+	devDSNFile      = "dsn"           // there while the private database runs
+	devSettingsFile = "settings.json" // as long as the former
+	devSecretFile   = "token_secret"  // made once
 )
 
-// besideDev fills in what is not set from the folder of a `kith dev` in the
-// working directory: other commands are mostly typed in a second terminal
-// beside it. It says so on standard error.
+// besider is a command that belongs to a `kith dev` where nothing says to
+// which server it does.
+type besider interface{ astray() bool }
+
+var _, _, _, _ besider = (*tool)(nil), (*cronOn)(nil), (*migrateOn)(nil), (*tokenCmd)(nil)
+
+// devSettings returns the settings of the `kith dev` that runs on the folder in
+// the working directory, nil where there is none.
+func devSettings() (map[string]string, error) {
+	if _, err := os.Stat(filepath.Join(devFolder, devDSNFile)); err != nil {
+		return nil, nil
+	}
+	path := filepath.Join(devFolder, devSettingsFile)
+	text, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	var values map[string]string
+	if err == nil {
+		err = json.Unmarshal(text, &values)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read the settings of `kith dev` in %s: %w", path, err)
+	}
+	return values, nil
+}
+
+// noteSettings keeps the settings of a `kith dev` in its folder.
+func noteSettings(path string, s config.Settings) error {
+	text, err := json.MarshalIndent(s.Shared(), "", "  ")
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(path, append(text, '\n'), 0o600)
+}
+
+// besideDev fills in the database where none is set from the folder of a `kith
+// dev` in the working directory: other commands are mostly typed in a second
+// terminal beside it. It says so on standard error. The settings of that `kith
+// dev` are there by then: see parse.
 func besideDev(ctx context.Context, c *config.MySQL) error {
 	if c.DSN.Reveal() != "" {
 		return c.Check()
@@ -36,7 +75,7 @@ func besideDev(ctx context.Context, c *config.MySQL) error {
 		return fmt.Errorf("KITH_MYSQL_DSN (--mysql) is not set, and the `kith dev` whose folder %s is here does not answer: start it or set KITH_MYSQL_DSN", devFolder)
 	}
 	pool.Close()
-	fmt.Fprintf(os.Stderr, "kith: using the database of the `kith dev` in %s\n", devFolder)
+	fmt.Fprintf(os.Stderr, "kith: using the database of the `kith dev` in %s, and its settings\n", devFolder)
 	c.DSN = config.NewDSN(dsn)
 	return c.Check()
 }

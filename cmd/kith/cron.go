@@ -37,6 +37,8 @@ type cronOn struct {
 	Term time.Duration `name:"lease-term" hidden:"" default:"30s"`
 }
 
+func (c *cronOn) astray() bool { return c.MySQL.DSN.Reveal() == "" }
+
 // jobs are what the commands work with.
 type jobs struct {
 	*stack
@@ -75,6 +77,7 @@ func (cronStartCmd) Help() string {
 // Run runs the jobs until ctx ends.
 func (c *cronStartCmd) Run(ctx context.Context) error {
 	return c.with(ctx, func(j jobs) error {
+		scheduler := cron.NewScheduler(j.runner, j.plans)
 		done, err := j.metrics(c.Cron.Listen)
 		if err != nil {
 			return err
@@ -85,7 +88,7 @@ func (c *cronStartCmd) Run(ctx context.Context) error {
 			args = append(args, p.Job.Name, p.Schedule.String())
 		}
 		j.log.Info("running jobs", args...)
-		err = cron.NewScheduler(j.runner, j.plans).Run(ctx)
+		err = scheduler.Run(ctx)
 		j.log.Info("stopped")
 		return err
 	})
@@ -112,10 +115,10 @@ func (j jobs) metrics(address string) (done func(), err error) {
 
 type cronRunCmd struct {
 	cronOn
-	Name    string `arg:"" help:"The job, one of those of kith cron list."`
-	DryRun  bool   `help:"Say what would be done and write nothing. It looks at everything from the beginning and needs no lease."`
-	Account uint64 `placeholder:"ID" help:"Work on this account only."`
-	Wait    bool   `help:"Wait while another process runs the job."`
+	Name    string  `arg:"" help:"The job, one of those of kith cron list."`
+	DryRun  bool    `help:"Say what would be done and write nothing. It looks at everything from the beginning and needs no lease."`
+	Account *uint64 `placeholder:"ID" help:"Work on this account only."`
+	Wait    bool    `help:"Wait while another process runs the job."`
 }
 
 // Run runs one job now.
@@ -125,9 +128,13 @@ func (c *cronRunCmd) Run(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
+		only, err := j.only(ctx, c.Account)
+		if err != nil {
+			return err
+		}
 		show := newProgress(os.Stderr, time.Now)
 		run, err := j.runner.Run(ctx, p.Job, cron.Options{
-			DryRun: c.DryRun, Account: c.Account, Wait: c.Wait, Waiting: c.waiting,
+			DryRun: c.DryRun, Account: only, Wait: c.Wait, Waiting: c.waiting,
 			Show: func(s cron.Step) { show.report(shown(c.Name, s)) },
 		})
 		show.end()
@@ -171,7 +178,7 @@ func (c *cronRunCmd) tell(ctx context.Context, run job.Run, err error) error {
 	switch {
 	case err == nil:
 		return nil
-	case ctx.Err() != nil && c.DryRun, ctx.Err() != nil && c.Account != 0:
+	case ctx.Err() != nil && c.DryRun, ctx.Err() != nil && c.Account != nil:
 		return fmt.Errorf("%s was stopped", c.Name)
 	case ctx.Err() != nil:
 		return fmt.Errorf("%s was stopped, the next run goes on from there", c.Name)

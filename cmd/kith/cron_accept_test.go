@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"kith/repo/accepttest"
 	"kith/repo/affinity"
 	"kith/repo/cache"
 	"kith/repo/db"
@@ -30,12 +31,10 @@ const (
 // and the other takes over. Afterwards audit finds nothing and every
 // interaction was folded exactly once.
 func TestAccept_CronKilled(t *testing.T) {
-	if os.Getenv("KITH_ACCEPT") == "" {
-		t.Skip("takes minutes: set KITH_ACCEPT=1")
-	}
+	accepttest.Long(t)
 	env := append(never(migrated(t)), "KITH_LIST_CAP=10", "KITH_AFFINITY_HALF_LIFE=87600h")
 	k := &killer{t: t, env: env, dir: t.TempDir(), dsn: dsnOf(t, env)}
-	runKith(t, k.dir, env, strings.NewReader(crowds(killPeople)), "import", "-").wants(t)
+	runKith(t, k.dir, env, strings.NewReader(crowds(killPeople)), "import", "-", "--list-cap", "100000").wants(t)
 	for _, job := range killedJobs() {
 		begin := time.Now()
 		for round := range killRounds {
@@ -77,7 +76,8 @@ func (k *killer) feed(round int) {
 			fmt.Fprintf(&follows, "%d %d %d\n", 2000+f+rand.IntN(5000), star, 1_600_001_000+round)
 		}
 	}
-	runKith(k.t, k.dir, k.env, strings.NewReader(follows.String()), "import", "-").wants(k.t)
+	// What an import cuts itself would be nothing for trim.
+	runKith(k.t, k.dir, k.env, strings.NewReader(follows.String()), "import", "-", "--list-cap", "100000").wants(k.t)
 	pool, err := db.Open(k.t.Context(), db.Config{DSN: k.dsn})
 	if err != nil {
 		k.t.Fatal(err)

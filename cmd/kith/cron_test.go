@@ -12,7 +12,8 @@ import (
 	"kith/cron"
 )
 
-// crowds is a file in which accounts 1 to n are followed by 30 others each.
+// crowds is a file in which accounts 1 to n are followed by 30 others each: under
+// a cap of 15 that is what an import leaves to trim.
 func crowds(n int) string {
 	var out strings.Builder
 	for star := 1; star <= n; star++ {
@@ -42,7 +43,7 @@ func listedJob(t *testing.T, table, name string) string {
 }
 
 func TestCron_RunAndList(t *testing.T) {
-	env, dir := append(migrated(t), "KITH_LIST_CAP=10"), t.TempDir()
+	env, dir := append(migrated(t), "KITH_LIST_CAP=15"), t.TempDir()
 	runKith(t, dir, env, strings.NewReader(crowds(3)), "import", "-").wants(t)
 	before := runKith(t, dir, env, nil, "cron", "list").wants(t)
 	if line := listedJob(t, before, "trim"); !strings.Contains(line, "*/5 * * * *") || !strings.Contains(line, "never") {
@@ -86,7 +87,7 @@ func TestCron_Refusals(t *testing.T) {
 
 // Two processes want the same job, which takes a while.
 func TestCron_Busy(t *testing.T) {
-	env, dir := append(migrated(t), "KITH_LIST_CAP=10"), t.TempDir()
+	env, dir := append(migrated(t), "KITH_LIST_CAP=15"), t.TempDir()
 	runKith(t, dir, env, strings.NewReader(crowds(3)), "import", "-").wants(t)
 	slow := startKith(t, dir, append(env, "KITH_CRON_RATE=1"), "cron", "run", "trim")
 	waitListed(t, dir, env, "trim", "running on ")
@@ -122,7 +123,7 @@ func waitListed(t *testing.T, dir string, env []string, name, words string) stri
 
 // Two processes run the jobs; the one at work is killed, and the other goes on.
 func TestCron_Killed(t *testing.T) {
-	env, dir := append(never(migrated(t)), "KITH_LIST_CAP=10", "KITH_CRON_RATE=20", "KITH_CRON_TRIM=* * * * * *"), t.TempDir()
+	env, dir := append(never(migrated(t)), "KITH_LIST_CAP=15", "KITH_CRON_RATE=20", "KITH_CRON_TRIM=* * * * * *"), t.TempDir()
 	runKith(t, dir, env, strings.NewReader(crowds(60)), "import", "-").wants(t)
 	first := startKith(t, dir, env, "cron", "--lease-term", "3s")
 	waitListed(t, dir, env, "trim", fmt.Sprintf("running on %s", strings.TrimSuffix(processName(), fmt.Sprint(syscall.Getpid()))))

@@ -124,11 +124,11 @@ func (d *devCmd) withDatabase(ctx context.Context, fn func(context.Context) erro
 		return err
 	}
 	d.Settings.MySQL.DSN = config.NewDSN(own.DSN(devDatabase))
-	note := filepath.Join(d.Dir, devDSNFile)
-	if err := os.WriteFile(note, []byte(own.DSN(devDatabase)+"\n"), 0o600); err != nil {
-		return fmt.Errorf("--dir: note where the database is: %w", err)
+	forget, err := d.note()
+	if err != nil {
+		return err
 	}
-	defer os.Remove(note)
+	defer forget()
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	go func() {
@@ -143,6 +143,25 @@ func (d *devCmd) withDatabase(ctx context.Context, fn func(context.Context) erro
 		err = fmt.Errorf("%w: see %s", errDatabaseGone, filepath.Join(d.Dir, "error.log"))
 	}
 	return err
+}
+
+// note tells the commands beside how it is run and, when that can be read,
+// where the database is. What it returns takes both away.
+func (d *devCmd) note() (forget func(), err error) {
+	settings, dsn := filepath.Join(d.Dir, devSettingsFile), filepath.Join(d.Dir, devDSNFile)
+	forget = func() {
+		os.Remove(dsn)
+		os.Remove(settings)
+	}
+	err = noteSettings(settings, d.Settings)
+	if err == nil {
+		err = os.WriteFile(dsn, []byte(d.Settings.MySQL.DSN.Reveal()+"\n"), 0o600)
+	}
+	if err != nil {
+		forget()
+		return nil, fmt.Errorf("--dir: note where the database is: %w", err)
+	}
+	return forget, nil
 }
 
 // startDatabase starts the private database.

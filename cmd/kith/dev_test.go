@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -30,10 +31,11 @@ func startDev(t *testing.T, dir string, args ...string) (p *process, address str
 // One database is used by all that follows: installing one takes seconds.
 func TestDev(t *testing.T) {
 	dir := t.TempDir()
-	p, address := startDev(t, dir)
+	p, address := startDev(t, dir, "--list-cap", "10", "--cron-trim", "1 2 3 4 *", "--token-issuer", "dev")
 
 	t.Run("Curl", func(t *testing.T) { tryCurl(t, p) })
 	t.Run("Beside", func(t *testing.T) { tryBeside(t, dir, address) })
+	t.Run("BesideSettings", func(t *testing.T) { tryBesideSettings(t, dir) })
 	t.Run("Held", func(t *testing.T) {
 		r := runKith(t, dir, []string{"KITH_LISTEN=127.0.0.1:0"}, nil, "dev")
 		r.wantsRefusal(t, "in use", "kill "+strconv.Itoa(p.cmd.Process.Pid))
@@ -54,6 +56,9 @@ func TestDev(t *testing.T) {
 		t.Errorf("the database (process %d) is still there: %v", server, err)
 	}
 	t.Run("NotRunning", func(t *testing.T) {
+		if _, err := os.Stat(filepath.Join(dir, devFolder, devSettingsFile)); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("its settings are still there: %v", err)
+		}
 		runKith(t, dir, nil, nil, "account", "list").wantsRefusal(t, "KITH_MYSQL_DSN", "kith dev")
 	})
 	t.Run("Again", func(t *testing.T) { tryAgain(t, dir) })
@@ -112,6 +117,46 @@ func tryBeside(t *testing.T, dir, address string) {
 	}
 }
 
+// tryBesideSettings looks which settings other commands have: those of the
+// `kith dev`, unless they are told otherwise.
+func tryBesideSettings(t *testing.T, dir string) {
+	if info, err := os.Stat(filepath.Join(dir, devFolder, devSettingsFile)); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("the settings are %v, %v, want -rw-------", info, err)
+	}
+	file := filepath.Join(t.TempDir(), "kith.env")
+	if err := os.WriteFile(file, []byte("KITH_CRON_TRIM='4 2 3 4 *'\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		env, args []string
+		want      string
+	}{
+		{nil, nil, " 1 2 3 4 * "},
+		{nil, []string{"--cron-trim", "2 2 3 4 *"}, " 2 2 3 4 * "},
+		{[]string{"KITH_CRON_TRIM=3 2 3 4 *"}, nil, " 3 2 3 4 * "},
+		{nil, []string{"--config", file}, " 4 2 3 4 * "},
+		{on(dbtest.FreshDSN(t)), nil, "older than this program"}, // a database of its own
+		{migrated(t), nil, " */5 * * * * "},
+	} {
+		r := runKith(t, dir, c.env, nil, append([]string{"cron", "list"}, c.args...)...)
+		if !strings.Contains(r.out+r.err, c.want) {
+			t.Errorf("with %q and %q the jobs are\n%s%s\nwant %q in it", c.env, c.args, r.out, r.err, c.want)
+		}
+	}
+	// More than twice the cap of 10 is cut by the import, more than 10 by trim.
+	runKith(t, dir, nil, strings.NewReader(crowds(1)), "import", "-", "--list-cap", "100").wants(t)
+	if out := runKith(t, dir, nil, nil, "audit", "--account", "1").wants(t); strings.Contains(out, "archive") {
+		t.Errorf("with a cap of its own the import has cut\n%s", out)
+	}
+	runKith(t, dir, nil, strings.NewReader(strings.ReplaceAll(crowds(1), " 1 ", " 5000 ")), "import", "-").wants(t)
+	if out := runKith(t, dir, nil, nil, "audit", "--account", "5000").wants(t); !strings.Contains(out, "followers       30, kept 10") {
+		t.Errorf("the import beside a cap of 10 makes\n%s", out)
+	}
+	if out := runKith(t, dir, nil, nil, "cron", "run", "trim", "--account", "1").wants(t); !strings.Contains(out, " 1 changed") {
+		t.Errorf("trim beside a cap of 10: %s", out)
+	}
+}
+
 // tryAgain starts on the same folder and finds everything there.
 func tryAgain(t *testing.T, dir string) {
 	secret, err := os.ReadFile(filepath.Join(dir, devFolder, devSecretFile))
@@ -127,8 +172,8 @@ func tryAgain(t *testing.T, dir string) {
 		Followers int `json:"followers_count"`
 	}
 	get(t, "http://"+address+"/api/v1/accounts/1", "", &ada)
-	if ada.Followers != 7 {
-		t.Errorf("ada has %d followers, want the 7 of before", ada.Followers)
+	if ada.Followers != 37 {
+		t.Errorf("ada has %d followers, want the 37 of before", ada.Followers)
 	}
 	if again, err := os.ReadFile(filepath.Join(dir, devFolder, devSecretFile)); err != nil || string(again) != string(secret) {
 		t.Errorf("the token secret has changed (%v)", err)

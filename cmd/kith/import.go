@@ -15,7 +15,7 @@ import (
 )
 
 type importCmd struct {
-	tool
+	listTool
 	File       string      `arg:"" placeholder:"FILE|-" help:"The file, plain or gzip, or - for standard input. A line is: follower followee [unixtime], separated by spaces, tabs or a comma; what follows a # is a comment."`
 	Rejects    string      `placeholder:"FILE" help:"Where lines that cannot be used go, with line number and reason; made with the first of them. Without it FILE.rejects in the working directory."`
 	MaxRejects int         `default:"1000" help:"How many such lines do not stop the import; below 0 any number. A file with more changes nothing."`

@@ -6,7 +6,8 @@
 // stores, committer, services. Settings come from package config.
 //
 // Whatever is refused ends the program with exit code 1 and one sentence on
-// standard error. SIGINT and SIGTERM end it in order; a second one at once.
+// standard error. SIGINT and SIGTERM end it in order; a second one, 0.2 seconds
+// later or more, at once.
 // Standard output has the results, standard error the log and the progress.
 package main
 
@@ -19,11 +20,11 @@ import (
 	"os/signal"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/alecthomas/kong"
 
 	"kith/app"
-
 	"kith/config"
 )
 
@@ -46,6 +47,10 @@ type commands struct {
 
 var errSecondSignal = errors.New("a second signal: what was under way is cut off")
 
+// echo is how long after a signal another is the same one: timeout(1) and
+// others send it to the process and to its group.
+const echo = 200 * time.Millisecond
+
 func main() {
 	ctx, cancel := context.WithCancel(context.Background())
 	signals := make(chan os.Signal, 2)
@@ -53,7 +58,9 @@ func main() {
 	go func() {
 		<-signals
 		cancel()
-		<-signals
+		for first := time.Now(); time.Since(first) < echo; {
+			<-signals
+		}
 		refuse(os.Stderr, errSecondSignal)
 		os.Exit(1)
 	}()
@@ -63,24 +70,44 @@ func main() {
 	}
 }
 
-// run parses the command line and runs its command.
+// run parses the command line and runs its command. Where that turns out to
+// belong to a `kith dev`, it is parsed once more over the settings of that.
 func run(ctx context.Context, args []string) error {
+	if len(args) == 0 {
+		args = []string{"--help"}
+	}
+	parsed, err := parse(ctx, args, nil)
+	if err != nil {
+		return err
+	}
+	if b, ok := parsed.Selected().Target.Addr().Interface().(besider); ok && b.astray() {
+		settings, err := devSettings()
+		if err != nil {
+			return err
+		}
+		if parsed, err = parse(ctx, args, settings); err != nil {
+			return err
+		}
+	}
+	return parsed.Run()
+}
+
+// parse parses the command line; shelf has values for settings that are set
+// nowhere.
+func parse(ctx context.Context, args []string, shelf map[string]string) (*kong.Context, error) {
 	var c commands
 	parser, err := kong.New(&c, kong.Name("kith"),
 		kong.Description("kith keeps who follows whom, in MySQL and memcached."),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 100}),
-		kong.BindTo(ctx, (*context.Context)(nil)))
+		kong.BindTo(ctx, (*context.Context)(nil)), config.Shelf(shelf))
 	if err != nil {
-		return fmt.Errorf("define the commands: %w", err)
-	}
-	if len(args) == 0 {
-		args = []string{"--help"}
+		return nil, fmt.Errorf("define the commands: %w", err)
 	}
 	parsed, err := parser.Parse(args)
 	if err != nil {
-		return usage(err)
+		return nil, usage(err)
 	}
-	return parsed.Run()
+	return parsed, nil
 }
 
 // usage says where an error of the command line is explained.

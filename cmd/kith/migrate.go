@@ -22,6 +22,8 @@ type migrateOn struct {
 	MySQL config.MySQL `embed:"" group:"MySQL"`
 }
 
+func (m *migrateOn) astray() bool { return m.MySQL.DSN.Reveal() == "" }
+
 // with runs fn on the database.
 func (m *migrateOn) with(ctx context.Context, fn func(*schema.Schema) error) error {
 	if err := besideDev(ctx, &m.MySQL); err != nil {

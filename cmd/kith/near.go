@@ -31,7 +31,7 @@ func (s *stack) openNear(c config.Affinity, log *slog.Logger) near {
 	rows := affinity.New(s.pools.small, s.pools.large, s.cache, log)
 	marks := seen.New(s.pools.small)
 	return near{
-		interactions: appinteraction.New(appinteraction.Config{Log: events, Marks: marks, Weighs: worth.Weighs,
+		interactions: appinteraction.New(appinteraction.Config{Log: events, Marks: marks, Accounts: s.people, Weighs: worth.Weighs,
 			Buffer: c.Buffer, Every: c.Flush, Logger: log, Metrics: appinteraction.NewMetrics(s.registry)}),
 		folder: appaffinity.NewFolder(worth, events, rows, time.Now, log),
 		order:  appaffinity.NewService(rows, s.rows),

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 )
 
 // get asks a server and reads JSON.
@@ -136,6 +137,7 @@ func TestServe_Graceful(t *testing.T) {
 	p, address, token := served(t, env)
 	_, finish := follow(t, address, token)
 	p.cmd.Process.Signal(syscall.SIGTERM)
+	p.cmd.Process.Signal(syscall.SIGINT) // at once: some wrappers signal twice
 	p.waitFor(t, "msg=stopping")
 	answer := finish()
 	if answer.StatusCode != http.StatusOK {
@@ -150,6 +152,38 @@ func TestServe_Graceful(t *testing.T) {
 	}
 	if out := runKith(t, t.TempDir(), env, nil, "export").wants(t); !strings.HasPrefix(out, "1 2 ") {
 		t.Errorf("afterwards the follows are %q, want 1 2", out)
+	}
+}
+
+// An interaction with nobody is taken, since the request waits for nothing, but
+// gets no further.
+func TestServe_InteractionWithNobody(t *testing.T) {
+	env := append(migrated(t), "KITH_INTERACTION_FLUSH=100ms")
+	_, address, _ := served(t, env)
+	token := strings.TrimSpace(runKith(t, t.TempDir(), env, nil, "token", "--account", "1", "--scope", "write:interactions").wants(t))
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://"+address+"/api/v1/interactions", strings.NewReader(
+		`{"interactions":[{"actor":"1","target":"2","kind":"message"},{"actor":"1","target":"99","kind":"message"},{"actor":"99","target":"1","kind":"message"}]}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	request.Header.Set("Authorization", "Bearer "+token)
+	request.Header.Set("Content-Type", "application/json")
+	answer, err := http.DefaultClient.Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	answer.Body.Close()
+	if answer.StatusCode != http.StatusAccepted {
+		t.Fatalf("got %s, want 202", answer.Status)
+	}
+	late := time.Now().Add(patience)
+	for !strings.Contains(metrics(t, address), "kith_interactions_written_total 1\n") {
+		if time.Now().After(late) {
+			t.Fatalf("nothing is written:\n%s", metrics(t, address))
+		}
+	}
+	if text := metrics(t, address); !strings.Contains(text, `kith_interactions_dropped_total{reason="unknown"} 2`+"\n") {
+		t.Errorf("the metrics lack the two dropped:\n%s", text)
 	}
 }
 
@@ -171,6 +205,7 @@ func TestServe_SecondSignal(t *testing.T) {
 	follow(t, address, token)
 	p.cmd.Process.Signal(syscall.SIGTERM)
 	p.waitFor(t, "msg=stopping")
+	<-time.After(2 * echo)
 	p.cmd.Process.Signal(syscall.SIGTERM)
 	if code := p.wait(t); code != 1 || !strings.Contains(p.said(), "kith: a second signal") {
 		t.Errorf("exit code %d, want 1 and the reason; it says\n%s", code, p.said())

@@ -19,6 +19,8 @@ type tokenCmd struct {
 	Token config.Token `embed:"" group:"Tokens"`
 }
 
+func (t *tokenCmd) astray() bool { return t.Token.Secret.Reveal() == "" }
+
 // maxTTL is the longest life of a token: ten years.
 const maxTTL = 87600 * time.Hour
 

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 
+	"kith/repo"
 	"kith/repo/db"
 )
 
@@ -29,18 +30,8 @@ func (s *Store) Ensure(ctx context.Context, ids []uint64, createdAt uint64) (int
 	if err := s.insert(ctx, missing, names, createdAt); err != nil {
 		return 0, err
 	}
-	s.forget(ctx, missing)
+	s.rows.Forget(ctx, missing) // marks of absent rows mostly
 	return len(missing), s.pass(ctx, largestNarrow(missing))
-}
-
-// forget drops what the cache holds of ids: marks of absent rows mostly.
-func (s *Store) forget(ctx context.Context, ids []uint64) {
-	keys := make([]string, len(ids))
-	for i, id := range ids {
-		keys[i] = key(id)
-	}
-	s.rows.Flight.Forget(keys)
-	s.rows.Cache.Drop(ctx, keys)
 }
 
 // claim takes the name u<id> for each id, or, where somebody else has it,
@@ -77,11 +68,11 @@ func (s *Store) claimOnce(ctx context.Context, ids []uint64, names map[uint64]st
 	owners := make(map[string]uint64, len(ids))
 	for _, id := range ids {
 		n := names[id]
-		claims = append(claims, nameBucket(n), n, id)
-		keys = append(keys, nameBucket(n), n)
+		claims = append(claims, repo.NameBucket(n), n, id)
+		keys = append(keys, repo.NameBucket(n), n)
 		owners[n] = id
 	}
-	res, err := s.db.ExecContext(ctx, `INSERT IGNORE INTO username (bucket, name, account_id) VALUES `+repeat("(?,?,?)", len(ids)), claims...)
+	res, err := s.db.ExecContext(ctx, `INSERT IGNORE INTO username (bucket, name, account_id) VALUES `+db.Repeat("(?,?,?)", len(ids)), claims...)
 	if err != nil {
 		return nil, fmt.Errorf("claim %d names: %w", len(ids), db.Wrap(err))
 	}
@@ -92,7 +83,7 @@ func (s *Store) claimOnce(ctx context.Context, ids []uint64, names map[uint64]st
 		Name string `db:"name"`
 		ID   uint64 `db:"account_id"`
 	}
-	err = s.db.SelectContext(ctx, &held, `SELECT name, account_id FROM username WHERE (bucket, name) IN (`+repeat("(?,?)", len(ids))+`)`, keys...)
+	err = s.db.SelectContext(ctx, &held, `SELECT name, account_id FROM username WHERE (bucket, name) IN (`+db.Repeat("(?,?)", len(ids))+`)`, keys...)
 	if err != nil {
 		return nil, fmt.Errorf("look up %d names: %w", len(ids), db.Wrap(err))
 	}
@@ -105,9 +96,9 @@ func (s *Store) claimOnce(ctx context.Context, ids []uint64, names map[uint64]st
 func (s *Store) insert(ctx context.Context, ids []uint64, names map[uint64]string, createdAt uint64) error {
 	args := make([]any, 0, 5*len(ids))
 	for _, id := range ids {
-		args = append(args, bucket(id), id, names[id], names[id], createdAt)
+		args = append(args, repo.Bucket(id), id, names[id], names[id], createdAt)
 	}
-	_, err := s.db.ExecContext(ctx, `INSERT IGNORE INTO account (bucket, account_id, ver, username, display_name, locked, created_at) VALUES `+repeat("(?,?,1,?,?,0,?)", len(ids)), args...)
+	_, err := s.db.ExecContext(ctx, `INSERT IGNORE INTO account (bucket, account_id, ver, username, display_name, locked, created_at) VALUES `+db.Repeat("(?,?,1,?,?,0,?)", len(ids)), args...)
 	if err != nil {
 		return fmt.Errorf("make %d accounts: %w", len(ids), db.Wrap(err))
 	}

@@ -16,13 +16,12 @@ import (
 func Missing(ctx context.Context, q sqlx.QueryerContext, ids []uint64) (map[uint64]bool, error) {
 	out := make(map[uint64]bool)
 	for part := range slices.Chunk(ids, MaxRows) {
-		args := make([]any, 0, 2*len(part))
 		for _, id := range part {
 			out[id] = true
-			args = append(args, bucket(id), id)
 		}
+		in, args := db.Keys(part)
 		var have []uint64
-		err := sqlx.SelectContext(ctx, q, &have, `SELECT account_id FROM account WHERE (bucket, account_id) IN (`+repeat("(?,?)", len(part))+`)`, args...)
+		err := sqlx.SelectContext(ctx, q, &have, `SELECT account_id FROM account WHERE (bucket, account_id) IN (`+in+`)`, args...)
 		if err != nil {
 			return nil, fmt.Errorf("look whether %d accounts exist: %w", len(part), db.Wrap(err))
 		}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"hash/fnv"
 	"slices"
 	"strings"
 
@@ -45,15 +44,6 @@ func New(database *sqlx.DB, c cache.Cache) *Store {
 	return s
 }
 
-func bucket(id uint64) uint16 { return uint16(id & 1023) }
-
-// nameBucket is the route of a claimed name.
-func nameBucket(name string) uint16 {
-	h := fnv.New32a()
-	h.Write([]byte(name))
-	return uint16(h.Sum32() & 1023)
-}
-
 // Load returns the accounts of ids that exist, through the cache.
 func (s *Store) Load(ctx context.Context, ids []uint64) (map[uint64]Account, error) {
 	rows, err := s.rows.Read(ctx, ids)
@@ -85,13 +75,12 @@ func (s *Store) Get(ctx context.Context, id uint64) (Account, error) {
 func (s *Store) load(ctx context.Context, ids []uint64) (map[uint64]Account, error) {
 	out := make(map[uint64]Account, len(ids))
 	for part := range slices.Chunk(ids, MaxRows) {
-		args := make([]any, 0, 2*len(part))
 		for _, id := range part {
 			out[id] = Account{ID: id}
-			args = append(args, bucket(id), id)
 		}
+		in, args := db.Keys(part)
 		var rows []Account
-		err := s.db.SelectContext(ctx, &rows, `SELECT account_id, ver, username, display_name, locked, created_at FROM account WHERE (bucket, account_id) IN (`+repeat("(?,?)", len(part))+`)`, args...)
+		err := s.db.SelectContext(ctx, &rows, `SELECT account_id, ver, username, display_name, locked, created_at FROM account WHERE (bucket, account_id) IN (`+in+`)`, args...)
 		if err != nil {
 			return nil, fmt.Errorf("load %d accounts: %w", len(part), db.Wrap(err))
 		}
@@ -107,7 +96,7 @@ func (s *Store) load(ctx context.Context, ids []uint64) (map[uint64]Account, err
 func (s *Store) ByName(ctx context.Context, name string) (Account, error) {
 	name = strings.ToLower(name)
 	var id uint64
-	err := s.db.GetContext(ctx, &id, `SELECT account_id FROM username WHERE bucket = ? AND name = ?`, nameBucket(name), name)
+	err := s.db.GetContext(ctx, &id, `SELECT account_id FROM username WHERE bucket = ? AND name = ?`, repo.NameBucket(name), name)
 	if err != nil {
 		return Account{}, fmt.Errorf("look up name %q: %w", name, db.Wrap(err))
 	}
@@ -153,14 +142,14 @@ var (
 func (s *Store) create(ctx context.Context, a Account) error {
 	name := strings.ToLower(a.Username)
 	err := db.WithTx(ctx, s.db, func(tx *sqlx.Tx) error {
-		_, err := tx.ExecContext(ctx, `INSERT INTO username (bucket, name, account_id) VALUES (?, ?, ?)`, nameBucket(name), name, a.ID)
+		_, err := tx.ExecContext(ctx, `INSERT INTO username (bucket, name, account_id) VALUES (?, ?, ?)`, repo.NameBucket(name), name, a.ID)
 		if db.Classify(err) == db.Duplicate {
 			return errNameTaken
 		} else if err != nil {
 			return err
 		}
 		_, err = tx.ExecContext(ctx, `INSERT INTO account (bucket, account_id, ver, username, display_name, locked, created_at) VALUES (?, ?, 1, ?, ?, ?, ?)`,
-			bucket(a.ID), a.ID, a.Username, a.DisplayName, a.Locked, a.CreatedAt)
+			repo.Bucket(a.ID), a.ID, a.Username, a.DisplayName, a.Locked, a.CreatedAt)
 		if db.Classify(err) == db.Duplicate {
 			return errIDTaken
 		}
@@ -229,7 +218,7 @@ func (s *Store) SetLocked(ctx context.Context, id uint64, locked bool) (Account,
 
 // swapLocked is a swap on ver. Index: PRIMARY (bucket, account_id).
 func (s *Store) swapLocked(ctx context.Context, a Account, locked bool) (bool, error) {
-	res, err := s.db.ExecContext(ctx, `UPDATE account SET locked = ?, ver = ver + 1 WHERE bucket = ? AND account_id = ? AND ver = ?`, locked, bucket(a.ID), a.ID, a.Ver)
+	res, err := s.db.ExecContext(ctx, `UPDATE account SET locked = ?, ver = ver + 1 WHERE bucket = ? AND account_id = ? AND ver = ?`, locked, repo.Bucket(a.ID), a.ID, a.Ver)
 	if err != nil {
 		return false, fmt.Errorf("lock account %d: %w", a.ID, db.Wrap(err))
 	}
@@ -242,13 +231,9 @@ func (s *Store) swapLocked(ctx context.Context, a Account, locked bool) (bool, e
 func (s *Store) Walk(ctx context.Context, after uint64, limit int) ([]Account, error) {
 	var out []Account
 	err := s.db.SelectContext(ctx, &out, `SELECT account_id, ver, username, display_name, locked, created_at FROM account WHERE (bucket = ? AND account_id > ?) OR bucket > ? ORDER BY bucket, account_id LIMIT ?`,
-		bucket(after), after, bucket(after), limit)
+		repo.Bucket(after), after, repo.Bucket(after), limit)
 	if err != nil {
 		return nil, fmt.Errorf("walk accounts after %d: %w", after, db.Wrap(err))
 	}
 	return out, nil
-}
-
-func repeat(s string, n int) string {
-	return strings.TrimSuffix(strings.Repeat(s+",", n), ",")
 }

@@ -12,6 +12,7 @@ import (
 	"kith/repo"
 	"kith/repo/account"
 	"kith/repo/cache"
+	"kith/repo/cache/cachetest"
 	"kith/repo/dbtest"
 )
 
@@ -19,12 +20,7 @@ func TestMain(m *testing.M) { dbtest.Main(m) }
 
 func open(t *testing.T) *account.Store {
 	t.Helper()
-	c, err := cache.NewLocal(cache.LocalConfig{MaxBytes: 1 << 20})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { c.Close() })
-	return account.New(dbtest.DB(t), c)
+	return account.New(dbtest.DB(t), cachetest.Local(t))
 }
 
 // uncached sees what the database holds.

@@ -8,7 +8,6 @@ import (
 	"log/slog"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/jmoiron/sqlx"
 
@@ -67,8 +66,7 @@ func unpack(id uint64, e cache.Entry) (Row, error) {
 
 // Row returns the row of an account, through the cache; Ver 0 where it has none.
 func (s *Store) Row(ctx context.Context, id uint64) (Row, error) {
-	rows, err := s.rows.Read(ctx, []uint64{id})
-	return rows[id], err
+	return s.rows.One(ctx, id)
 }
 
 // Fresh returns the rows of ids from the database, with an empty one for each
@@ -81,16 +79,13 @@ func (s *Store) Fresh(ctx context.Context, ids []uint64) (map[uint64]Row, error)
 		out[id] = Row{AccountID: id}
 	}
 	for part := range slices.Chunk(ids, MaxRows) {
-		args := make([]any, 0, 2*len(part))
-		for _, id := range part {
-			args = append(args, interaction.Bucket(id), id)
-		}
 		var found []struct {
 			AccountID uint64 `db:"account_id"`
 			Ver       uint64 `db:"ver"`
 			List      []byte `db:"list"`
 		}
-		err := s.small.SelectContext(ctx, &found, `SELECT account_id, ver, list FROM affinity WHERE (bucket, account_id) IN (`+repeat("(?,?)", len(part))+`)`, args...)
+		in, args := db.Keys(part)
+		err := s.small.SelectContext(ctx, &found, `SELECT account_id, ver, list FROM affinity WHERE (bucket, account_id) IN (`+in+`)`, args...)
 		if err != nil {
 			return nil, fmt.Errorf("load %d affinities: %w", len(part), db.Wrap(err))
 		}
@@ -127,14 +122,18 @@ func (s *Store) Fold(ctx context.Context, bucket uint16, rows []Row, batches []i
 		}
 		return nil
 	})
-	switch class := db.Classify(err); {
+	ids := make([]uint64, len(rows))
+	for i, r := range rows {
+		ids[i] = r.AccountID
+	}
+	switch {
 	case err == nil:
-		s.tell(ctx, rows)
+		s.rows.Tell(ctx, ids, rows)
 		return true, nil
-	case errors.Is(err, repo.ErrConflict), class == db.LostSwap, class == db.Deadlock, class == db.LockWait:
+	case errors.Is(err, repo.ErrConflict), db.Lost(err):
 		return false, nil
 	case db.OutcomeUnknown(err):
-		s.forget(ctx, rows)
+		s.rows.Forget(ctx, ids)
 	}
 	return false, fmt.Errorf("fold %d batches into %d affinities of bucket %d: %w", len(batches), len(rows), bucket, db.Wrap(err))
 }
@@ -182,28 +181,11 @@ func statements(rows []packedRow) [][]packedRow {
 func swap(ctx context.Context, x sqlx.ExecerContext, rows []packedRow) error {
 	args := make([]any, 0, 5*len(rows))
 	for _, r := range rows {
-		args = append(args, interaction.Bucket(r.id), r.id, r.ver, r.list, r.now)
+		args = append(args, repo.Bucket(r.id), r.id, r.ver, r.list, r.now)
 	}
-	_, err := x.ExecContext(ctx, `INSERT INTO affinity (bucket, account_id, ver, list, updated_at) VALUES `+repeat("(?,?,?,?,?)", len(rows))+
+	_, err := x.ExecContext(ctx, `INSERT INTO affinity (bucket, account_id, ver, list, updated_at) VALUES `+db.Repeat("(?,?,?,?,?)", len(rows))+
 		` ON DUPLICATE KEY UPDATE list = IF(ver+1=VALUES(ver), VALUES(list), list), updated_at = IF(ver+1=VALUES(ver), VALUES(updated_at), updated_at), ver = IF(ver+1=VALUES(ver), VALUES(ver), ver-ver-1)`, args...)
 	return err
-}
-
-func (s *Store) tell(ctx context.Context, rows []Row) {
-	ids := make([]uint64, len(rows))
-	for i, r := range rows {
-		ids[i] = r.AccountID
-	}
-	s.rows.Tell(ctx, ids, rows)
-}
-
-func (s *Store) forget(ctx context.Context, rows []Row) {
-	keys := make([]string, len(rows))
-	for i, r := range rows {
-		keys[i] = rowKey(r.AccountID)
-	}
-	s.rows.Flight.Forget(keys)
-	s.cache.Drop(ctx, keys)
 }
 
 // Keep holds a row as it is now in the cache, for who pages through its order
@@ -225,8 +207,4 @@ func (s *Store) Kept(ctx context.Context, id, ver uint64) (Row, error) {
 		}
 	}
 	return Row{}, fmt.Errorf("affinity of %d as of ver %d: %w", id, ver, repo.ErrNotFound)
-}
-
-func repeat(s string, n int) string {
-	return strings.TrimSuffix(strings.Repeat(s+",", n), ",")
 }

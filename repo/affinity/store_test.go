@@ -2,13 +2,16 @@ package affinity
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
 
+	"kith/repo"
 	"kith/repo/cache"
+	"kith/repo/cache/cachetest"
 	"kith/repo/dbtest"
 	"kith/repo/interaction"
 )
@@ -17,12 +20,7 @@ func TestMain(m *testing.M) { dbtest.Main(m) }
 
 func newStore(t *testing.T) *Store {
 	pool := dbtest.DB(t)
-	local, err := cache.NewLocal(cache.LocalConfig{MaxBytes: 8 << 20})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { local.Close() })
-	return New(pool, pool, local, slog.New(slog.DiscardHandler))
+	return New(pool, pool, cachetest.Local(t), slog.New(slog.DiscardHandler))
 }
 
 // logged puts one batch of one event into the log and returns it.
@@ -38,7 +36,7 @@ func logged(t *testing.T, actor uint64, id uint64) interaction.Batch {
 func TestStore_Fold(t *testing.T) {
 	s, ctx := newStore(t), t.Context()
 	me := dbtest.IDs(t, 1)[0]
-	b := interaction.Bucket(me)
+	b := repo.Bucket(me)
 	batch := logged(t, me, me)
 	row := Row{AccountID: me, Ver: 1, At: 9, Entries: []Entry{{3, 2}, {4, 1}}}
 	t.Run("Absent", func(t *testing.T) {
@@ -78,6 +76,29 @@ func TestStore_Fold(t *testing.T) {
 	})
 }
 
+// Where nobody knows whether a fold took effect the cache knows nothing either.
+func TestStore_Fold_UnknownOutcome(t *testing.T) {
+	s, ctx := newStore(t), t.Context()
+	me := dbtest.IDs(t, 1)[0]
+	row := Row{AccountID: me, Ver: 1, At: 9, Entries: []Entry{{3, 2}}}
+	if won, err := s.Fold(ctx, repo.Bucket(me), []Row{row}, nil, 100); err != nil || !won {
+		t.Fatalf("got %v, %v", won, err)
+	}
+	dbtest.DB(t).MustExec(`UPDATE affinity SET ver = 2 WHERE bucket = ? AND account_id = ?`, repo.Bucket(me), me)
+	if r, err := s.Row(ctx, me); err != nil || r.Ver != 1 {
+		t.Fatalf("got %+v, %v, want what the cache holds", r, err)
+	}
+	over, cancel := context.WithCancel(ctx)
+	cancel()
+	row.Ver = 3
+	if won, err := s.Fold(over, repo.Bucket(me), []Row{row}, nil, 100); won || !errors.Is(err, repo.ErrUnavailable) {
+		t.Fatalf("got %v, %v", won, err)
+	}
+	if r, err := s.Row(ctx, me); err != nil || r.Ver != 2 {
+		t.Errorf("got %+v, %v, want what the database holds", r, err)
+	}
+}
+
 func wantVer(t *testing.T, s *Store, id, want uint64) {
 	t.Helper()
 	rows, err := s.Fresh(t.Context(), []uint64{id})
@@ -96,7 +117,7 @@ func TestStore_Fold_Race(t *testing.T) {
 	for i := range won {
 		wg.Go(func() {
 			var err error
-			won[i], err = s.Fold(context.Background(), interaction.Bucket(me), []Row{{AccountID: me, Ver: 1, At: 1, Entries: []Entry{{3, float32(i + 1)}}}}, []interaction.Batch{batch}, 1)
+			won[i], err = s.Fold(context.Background(), repo.Bucket(me), []Row{{AccountID: me, Ver: 1, At: 1, Entries: []Entry{{3, float32(i + 1)}}}}, []interaction.Batch{batch}, 1)
 			if err != nil {
 				t.Error(err)
 			}
@@ -125,7 +146,7 @@ func TestStore_Fold_Many(t *testing.T) {
 	for i := range 1000 {
 		rows = append(rows, Row{AccountID: base + uint64(i+1)<<20, Ver: 1, At: 9, Entries: entries})
 	}
-	if won, err := s.Fold(ctx, interaction.Bucket(base), rows, nil, 1); err != nil || !won {
+	if won, err := s.Fold(ctx, repo.Bucket(base), rows, nil, 1); err != nil || !won {
 		t.Fatalf("got %v, %v", won, err)
 	}
 	wantVer(t, s, base+1000<<20, 1)
@@ -136,7 +157,7 @@ func TestStore_BadBytes(t *testing.T) {
 	var log strings.Builder
 	s := New(pool, pool, cache.NewNone(), slog.New(slog.NewTextHandler(&log, nil)))
 	me := dbtest.IDs(t, 1)[0]
-	if _, err := pool.Exec(`INSERT INTO affinity (bucket, account_id, ver, list, updated_at) VALUES (?, ?, 7, 'junk', 1)`, interaction.Bucket(me), me); err != nil {
+	if _, err := pool.Exec(`INSERT INTO affinity (bucket, account_id, ver, list, updated_at) VALUES (?, ?, 7, 'junk', 1)`, repo.Bucket(me), me); err != nil {
 		t.Fatal(err)
 	}
 	r, err := s.Row(t.Context(), me)
@@ -144,7 +165,7 @@ func TestStore_BadBytes(t *testing.T) {
 		t.Fatalf("got %+v, %v, log %s", r, err, log.String())
 	}
 	r.Ver, r.Entries = 8, []Entry{{3, 1}}
-	if won, err := s.Fold(t.Context(), interaction.Bucket(me), []Row{r}, nil, 1); err != nil || !won {
+	if won, err := s.Fold(t.Context(), repo.Bucket(me), []Row{r}, nil, 1); err != nil || !won {
 		t.Fatalf("got %v, %v", won, err)
 	}
 }

@@ -45,6 +45,12 @@ func (r *Reader[V]) Read(ctx context.Context, ids []uint64) (map[uint64]V, error
 	return out, err
 }
 
+// One returns one row.
+func (r *Reader[V]) One(ctx context.Context, id uint64) (V, error) {
+	rows, err := r.Read(ctx, []uint64{id})
+	return rows[id], err
+}
+
 // held puts what the cache has into out and returns the keys it lacks.
 func (r *Reader[V]) held(ctx context.Context, keys []string, idOf map[string]uint64, out map[uint64]V) []string {
 	entries := r.Cache.Get(ctx, keys)
@@ -99,4 +105,15 @@ func (r *Reader[V]) Tell(ctx context.Context, ids []uint64, rows []V) {
 	}
 	r.Flight.Forget(keys)
 	r.Cache.Put(ctx, entries)
+}
+
+// Forget drops what is known of rows that were or may have been written, where
+// the writer cannot Tell what they are now.
+func (r *Reader[V]) Forget(ctx context.Context, ids []uint64) {
+	keys := make([]string, len(ids))
+	for i, id := range ids {
+		keys[i] = r.Key(id)
+	}
+	r.Flight.Forget(keys)
+	r.Cache.Drop(ctx, keys)
 }

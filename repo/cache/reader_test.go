@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"kith/repo/cache"
+	"kith/repo/cache/cachetest"
 )
 
 // number is a row whose value is a number.
@@ -41,11 +42,7 @@ func numbers(c cache.Cache, load func(ids []uint64) (map[uint64]number, error)) 
 }
 
 func TestReader_Read(t *testing.T) {
-	c, err := cache.NewLocal(cache.LocalConfig{MaxBytes: 1 << 20})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { c.Close() })
+	c := cachetest.Local(t)
 	var loads atomic.Int32
 	r := numbers(c, func(ids []uint64) (map[uint64]number, error) {
 		loads.Add(1)
@@ -90,11 +87,7 @@ func TestReader_Read_LoadFails(t *testing.T) {
 
 // A reader that comes after a commit must not join a load that began before.
 func TestReader_Tell(t *testing.T) {
-	c, err := cache.NewLocal(cache.LocalConfig{MaxBytes: 1 << 20})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { c.Close() })
+	c := cachetest.Local(t)
 	begun, release := make(chan struct{}), make(chan struct{})
 	var once sync.Once
 	r := numbers(c, func([]uint64) (map[uint64]number, error) {
@@ -119,4 +112,36 @@ func TestReader_Tell(t *testing.T) {
 	if got, _ := r.Read(t.Context(), []uint64{1}); got[1].n != 20 {
 		t.Errorf("the late fill brought the old row back: %+v", got[1])
 	}
+}
+
+// After a write with an unknown outcome nobody gets what was known before it.
+func TestReader_Forget(t *testing.T) {
+	c := cachetest.Local(t)
+	var n atomic.Uint64
+	begun, release := make(chan struct{}), make(chan struct{})
+	r := numbers(c, func(ids []uint64) (map[uint64]number, error) {
+		if ids[0] == 2 && n.Load() == 1 {
+			close(begun)
+			<-release
+		}
+		return map[uint64]number{ids[0]: {n.Load(), n.Load()}}, nil
+	})
+	want := func(id, want uint64) {
+		t.Helper()
+		if got, err := r.One(t.Context(), id); err != nil || got.n != want {
+			t.Errorf("row %d: got %+v, %v, want %d", id, got, err, want)
+		}
+	}
+	n.Store(1)
+	want(1, 1)
+	old := make(chan struct{})
+	go func() { defer close(old); _, _ = r.One(context.Background(), 2) }()
+	<-begun
+	n.Store(2)
+	want(1, 1) // held
+	r.Forget(t.Context(), []uint64{1, 2})
+	want(1, 2)
+	want(2, 2) // and not from the load that began before
+	close(release)
+	<-old
 }

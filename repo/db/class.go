@@ -152,6 +152,17 @@ func OutcomeUnknown(err error) bool {
 	return Classify(err) == LostConnection || outOfTime(err)
 }
 
+// Lost reports that nothing was done because somebody else was first: a guarded
+// swap found another ver, or the transaction met others and was rolled back.
+// Read again and redo.
+func Lost(err error) bool {
+	switch Classify(err) {
+	case LostSwap, Deadlock, LockWait:
+		return true
+	}
+	return false
+}
+
 func cannotConnect(err error) bool {
 	connect := (*connectError)(nil)
 	return errors.As(err, &connect)

@@ -343,6 +343,17 @@ func TestClassify_ByValue(t *testing.T) {
 	}
 }
 
+func TestLost(t *testing.T) {
+	for n, want := range map[uint16]bool{1690: true, 1213: true, 1205: true, 1062: false, 2013: false, 1146: false} {
+		if got := db.Lost(fmt.Errorf("swap: %w", &mysql.MySQLError{Number: n})); got != want {
+			t.Errorf("%d: got %v", n, got)
+		}
+	}
+	if db.Lost(nil) {
+		t.Error("what went well was lost")
+	}
+}
+
 func TestClass_String(t *testing.T) {
 	for class, want := range map[db.Class]string{db.OK: "ok", db.LostSwap: "lost swap", db.Other: "other", 99: "class 99"} {
 		if got := class.String(); got != want {

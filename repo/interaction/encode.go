@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 
+	"kith/repo"
 	"kith/repo/list"
 )
 
@@ -36,16 +37,19 @@ func encode(events []Event) []byte {
 	last := uint64(0)
 	for _, e := range events {
 		b = binary.AppendUvarint(b, uint64(slices.Index(kinds, e.Kind)))
-		b = binary.AppendUvarint(b, e.Actor>>bucketBits-last)
+		b = binary.AppendUvarint(b, e.Actor>>repo.BucketBits-last)
 		b = binary.AppendUvarint(b, e.Target)
 		b = binary.AppendUvarint(b, uint64(e.At-base))
-		last = e.Actor >> bucketBits
+		last = e.Actor >> repo.BucketBits
 	}
 	return b
 }
 
 // Decode returns the events of a batch. Errors wrap ErrFormat.
 func (b Batch) Decode() ([]Event, error) {
+	if b.Bucket >= repo.Buckets {
+		return nil, fmt.Errorf("%w: bucket %d", ErrFormat, b.Bucket)
+	}
 	r := reader{b: b.Events}
 	if v := r.byte(); r.bad || v != formatVersion {
 		return nil, fmt.Errorf("%w: version %d", ErrFormat, v)
@@ -64,8 +68,8 @@ func (b Batch) Decode() ([]Event, error) {
 	for range n {
 		kind, actor, target, at := r.uvarint(), r.uvarint(), r.uvarint(), r.uvarint()
 		last += actor
-		e := Event{Actor: last<<bucketBits | uint64(b.Bucket), Target: target, At: base + uint32(at)}
-		if r.bad || kind >= uint64(len(kinds)) || last < actor || last > list.MaxID>>bucketBits ||
+		e := Event{Actor: last<<repo.BucketBits | uint64(b.Bucket), Target: target, At: base + uint32(at)}
+		if r.bad || kind >= uint64(len(kinds)) || last < actor || last > list.MaxID>>repo.BucketBits ||
 			e.Actor == 0 || target == 0 || target > list.MaxID || at > math.MaxUint32-uint64(base) {
 			return nil, fmt.Errorf("%w: event %d of %d", ErrFormat, len(out), n)
 		}

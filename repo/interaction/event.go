@@ -3,6 +3,8 @@ package interaction
 import (
 	"cmp"
 	"slices"
+
+	"kith/repo"
 )
 
 // Event is one thing that an account (the actor) did with another.
@@ -31,14 +33,6 @@ func ValidKind(kind string) bool {
 	return true
 }
 
-// Bucket returns the route of an account, the first key column of its rows.
-func Bucket(accountID uint64) uint16 { return uint16(accountID & (buckets - 1)) }
-
-const (
-	bucketBits = 10
-	buckets    = 1 << bucketBits
-)
-
 // Batch is one row of the log.
 type Batch struct {
 	Bucket uint16 `db:"bucket"`
@@ -51,16 +45,11 @@ type Batch struct {
 // newID gives each its id; it must never give one twice.
 func Batches(events []Event, newID func() uint64) []Batch {
 	events = slices.Clone(events)
-	slices.SortStableFunc(events, func(a, b Event) int {
-		if c := cmp.Compare(Bucket(a.Actor), Bucket(b.Actor)); c != 0 {
-			return c
-		}
-		return cmp.Compare(a.Actor, b.Actor)
-	})
+	slices.SortStableFunc(events, func(a, b Event) int { return repo.CompareKeys(a.Actor, b.Actor) })
 	var out []Batch
 	for len(events) > 0 {
-		b, n := Bucket(events[0].Actor), 1
-		for n < len(events) && n < MaxEvents && Bucket(events[n].Actor) == b {
+		b, n := repo.Bucket(events[0].Actor), 1
+		for n < len(events) && n < MaxEvents && repo.Bucket(events[n].Actor) == b {
 			n++
 		}
 		out = append(out, Batch{Bucket: b, ID: newID(), N: uint32(n), Events: encode(events[:n])})
@@ -82,6 +71,6 @@ func NewID(millis int64, random uint64) uint64 {
 	return FirstID(millis) | random&(1<<randomBits-1)
 }
 
-// randomBits leave 41 bits for milliseconds, which last until 2039, and one
+// randomBits leave 42 bits for milliseconds, which last until 2109, and one
 // batch in four million of the same millisecond and bucket unlucky.
 const randomBits = 22

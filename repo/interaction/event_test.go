@@ -8,7 +8,9 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+	"time"
 
+	"kith/repo"
 	"kith/repo/list"
 )
 
@@ -33,7 +35,7 @@ func TestBatches_RoundTrip(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, e := range some {
-				if Bucket(e.Actor) != b.Bucket {
+				if repo.Bucket(e.Actor) != b.Bucket {
 					t.Fatalf("%d lies in bucket %d", e.Actor, b.Bucket)
 				}
 			}
@@ -111,6 +113,7 @@ func TestDecode_Bad(t *testing.T) {
 		"other number": {Bucket: 5, N: 3, Events: good.Events},
 		"version":      {Bucket: 5, N: 2, Events: append([]byte{2}, good.Events[1:]...)},
 		"empty":        {},
+		"bucket":       {Bucket: 1024, N: 2, Events: good.Events},
 	} {
 		if _, err := b.Decode(); !errors.Is(err, ErrFormat) {
 			t.Errorf("%s: got %v", name, err)
@@ -158,5 +161,9 @@ func TestNewID_Order(t *testing.T) {
 	a, b := NewID(1000, math.MaxUint64), NewID(1001, 0)
 	if a >= b || FirstID(1000) > a || FirstID(1001) != b {
 		t.Errorf("got %d, %d", a, b)
+	}
+	last := time.Date(2109, 1, 1, 0, 0, 0, 0, time.UTC).UnixMilli()
+	if a, b := NewID(last, math.MaxUint64), NewID(last+1, 0); a >= b {
+		t.Errorf("got %d, %d at the end of time", a, b)
 	}
 }

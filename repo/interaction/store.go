@@ -2,9 +2,8 @@ package interaction
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"strings"
+	"slices"
 
 	"github.com/jmoiron/sqlx"
 
@@ -12,7 +11,8 @@ import (
 	"kith/repo/db"
 )
 
-// MaxRows bounds how many batches one statement writes, reads or deletes.
+// MaxRows bounds how many batches one statement writes, reads or deletes; it is
+// far below where MariaDB turns an IN list into a temporary table.
 const MaxRows = 480
 
 // Store writes and reads the log. It is safe for concurrent use.
@@ -22,18 +22,20 @@ type Store struct{ db *sqlx.DB }
 // interpolate arguments.
 func New(pool *sqlx.DB) *Store { return &Store{db: pool} }
 
-// Append adds batches to the log, at most MaxRows. Those that are there already
-// stay as they are. Index: PRIMARY (bucket, batch_id).
+// Append adds batches to the log, at most MaxRows, all or none. Those that are
+// there already stay as they are. Index: PRIMARY (bucket, batch_id).
 func (s *Store) Append(ctx context.Context, batches []Batch) error {
 	if len(batches) == 0 {
 		return nil
+	}
+	if len(batches) > MaxRows {
+		return fmt.Errorf("log %d batches of interactions in one statement: %w", len(batches), repo.ErrTooLarge)
 	}
 	args := make([]any, 0, 4*len(batches))
 	for _, b := range batches {
 		args = append(args, b.Bucket, b.ID, b.N, b.Events)
 	}
-	values := strings.TrimSuffix(strings.Repeat("(?,?,?,?),", len(batches)), ",")
-	_, err := s.db.ExecContext(ctx, `INSERT INTO interaction (bucket, batch_id, n, events) VALUES `+values+` ON DUPLICATE KEY UPDATE n = n`, args...)
+	_, err := s.db.ExecContext(ctx, `INSERT INTO interaction (bucket, batch_id, n, events) VALUES `+db.Repeat("(?,?,?,?)", len(batches))+` ON DUPLICATE KEY UPDATE n = n`, args...)
 	if err != nil {
 		return fmt.Errorf("log %d batches of interactions: %w", len(batches), db.Wrap(err))
 	}
@@ -45,11 +47,8 @@ func (s *Store) Append(ctx context.Context, batches []Batch) error {
 func (s *Store) Next(ctx context.Context, bucket uint16) (uint16, error) {
 	var next uint16
 	err := s.db.GetContext(ctx, &next, `SELECT bucket FROM interaction WHERE bucket >= ? ORDER BY bucket, batch_id LIMIT 1`, bucket)
-	if err = db.Wrap(err); err != nil {
-		if errors.Is(err, repo.ErrNotFound) {
-			return 0, fmt.Errorf("interactions from bucket %d on: %w", bucket, err)
-		}
-		return 0, fmt.Errorf("find interactions from bucket %d on: %w", bucket, err)
+	if err != nil {
+		return 0, fmt.Errorf("find interactions from bucket %d on: %w", bucket, db.Wrap(err))
 	}
 	return next, nil
 }
@@ -76,20 +75,26 @@ func (s *Store) Count(ctx context.Context, first, last uint16) (int64, error) {
 	return n, nil
 }
 
-// Delete removes batches of one bucket inside a transaction, at most MaxRows. It
-// wraps repo.ErrConflict where one of them is gone: somebody else has folded it.
-// Index: PRIMARY, one row each.
+// Delete removes batches of one bucket inside a transaction. It wraps
+// repo.ErrConflict where one of them is gone: somebody else has folded it.
 func Delete(ctx context.Context, tx *sqlx.Tx, bucket uint16, batches []Batch) error {
-	if len(batches) == 0 {
-		return nil
+	for part := range slices.Chunk(batches, MaxRows) {
+		if err := remove(ctx, tx, bucket, part); err != nil {
+			return fmt.Errorf("delete %d batches: %w", len(batches), err)
+		}
 	}
+	return nil
+}
+
+// remove is one statement of Delete. Index: PRIMARY (bucket, batch_id), one row
+// a batch.
+func remove(ctx context.Context, tx *sqlx.Tx, bucket uint16, batches []Batch) error {
 	args := make([]any, 0, 1+len(batches))
 	args = append(args, bucket)
 	for _, b := range batches {
 		args = append(args, b.ID)
 	}
-	in := strings.TrimSuffix(strings.Repeat("?,", len(batches)), ",")
-	res, err := tx.ExecContext(ctx, `DELETE FROM interaction WHERE bucket = ? AND batch_id IN (`+in+`)`, args...)
+	res, err := tx.ExecContext(ctx, `DELETE FROM interaction WHERE bucket = ? AND batch_id IN (`+db.Repeat("?", len(batches))+`)`, args...)
 	if err != nil {
 		return err
 	}

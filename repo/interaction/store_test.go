@@ -61,6 +61,34 @@ func TestStore_AppendLoadDelete(t *testing.T) {
 	}
 }
 
+// A statement has bounds, whatever it is asked.
+func TestStore_Bounds(t *testing.T) {
+	pool := dbtest.Fresh(t)
+	dbtest.Migrate(t, pool)
+	s, ctx, newID := New(pool), t.Context(), ids()
+	batches := make([]Batch, 2*MaxRows+1)
+	for i := range batches {
+		batches[i] = Batches([]Event{{Actor: 5, Target: 7, Kind: "visit", At: 9}}, newID)[0]
+	}
+	if err := s.Append(ctx, batches); !errors.Is(err, repo.ErrTooLarge) {
+		t.Errorf("got %v, want that it is too large", err)
+	}
+	for part := range slices.Chunk(batches, MaxRows) {
+		if err := s.Append(ctx, part); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got, err := s.Load(ctx, 5, 1<<60, 10*MaxRows); err != nil || len(got) != MaxRows {
+		t.Errorf("got %d batches, %v, want %d", len(got), err, MaxRows)
+	}
+	if err := db.WithTx(ctx, pool, func(tx *sqlx.Tx) error { return Delete(ctx, tx, 5, batches) }); err != nil {
+		t.Error(err)
+	}
+	if n, err := s.Count(ctx, 0, 1023); err != nil || n != 0 {
+		t.Errorf("%d events are left, %v", n, err)
+	}
+}
+
 func TestStore_Indexes(t *testing.T) {
 	pool := dbtest.DB(t)
 	for _, q := range []struct {

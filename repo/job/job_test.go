@@ -112,5 +112,7 @@ func TestStore_Index(t *testing.T) {
 	pool := dbtest.DB(t)
 	dbtest.CheckIndex(t, pool, `SELECT name, started_ms, holder, tick_ms, ended_ms, looked_at, changed, result, failure FROM job_run WHERE bucket = ? AND name = ? ORDER BY started_ms DESC, holder DESC LIMIT ?`, 1, "x", 20)
 	dbtest.CheckIndex(t, pool, `SELECT COUNT(*) FROM job_run WHERE bucket = ? AND name = ? AND started_ms < ?`, 1, "x", 20)
+	dbtest.CheckIndex(t, pool, `UPDATE job_run SET ended_ms = ?, result = ? WHERE bucket = ? AND name = ? AND started_ms = ? AND holder = ? AND ended_ms = 0`, 9, "lost", 1, "x", 20, "a")
+	dbtest.CheckIndex(t, pool, `DELETE FROM job_run WHERE bucket = ? AND name = ? AND started_ms < ? ORDER BY started_ms LIMIT ?`, 1, "x", 20, 10)
 	dbtest.CheckIndex(t, pool, `SELECT place FROM job_cursor WHERE bucket = ? AND name = ?`, 1, "x")
 }

@@ -7,7 +7,6 @@ import (
 
 	"kith/repo"
 	"kith/repo/db"
-	"kith/repo/lease"
 )
 
 // MaxPlace is the longest place in bytes.
@@ -17,7 +16,7 @@ const MaxPlace = 200
 // (bucket, name), one row.
 func (s *Store) Place(ctx context.Context, name string) (string, error) {
 	var place string
-	err := db.Wrap(s.db.GetContext(ctx, &place, `SELECT place FROM job_cursor WHERE bucket = ? AND name = ?`, lease.Bucket(name), name))
+	err := db.Wrap(s.db.GetContext(ctx, &place, `SELECT place FROM job_cursor WHERE bucket = ? AND name = ?`, repo.NameBucket(name), name))
 	if errors.Is(err, repo.ErrNotFound) {
 		return "", nil
 	}
@@ -38,7 +37,7 @@ func (s *Store) SavePlace(ctx context.Context, name, place string, leaseVer uint
 	_, err := s.db.ExecContext(ctx, `INSERT INTO job_cursor (bucket, name, place, lease_ver, saved_ms) VALUES (?, ?, ?, ?, ?)
 		ON DUPLICATE KEY UPDATE place = IF(lease_ver <= VALUES(lease_ver), VALUES(place), place),
 		saved_ms = IF(lease_ver <= VALUES(lease_ver), VALUES(saved_ms), saved_ms), lease_ver = GREATEST(lease_ver, VALUES(lease_ver))`,
-		lease.Bucket(name), name, place, leaseVer, now)
+		repo.NameBucket(name), name, place, leaseVer, now)
 	if err != nil {
 		return fmt.Errorf("note the place of %s: %w", name, db.Wrap(err))
 	}

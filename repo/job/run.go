@@ -7,8 +7,8 @@ import (
 
 	"github.com/jmoiron/sqlx"
 
+	"kith/repo"
 	"kith/repo/db"
-	"kith/repo/lease"
 )
 
 // Result is how a run ended.
@@ -51,7 +51,7 @@ func New(pool *sqlx.DB) *Store { return &Store{db: pool} }
 func (s *Store) Save(ctx context.Context, r Run) error {
 	_, err := s.db.ExecContext(ctx, `INSERT INTO job_run (bucket, name, started_ms, holder, tick_ms, ended_ms, looked_at, changed, result, failure) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 		ON DUPLICATE KEY UPDATE ended_ms = VALUES(ended_ms), looked_at = VALUES(looked_at), changed = VALUES(changed), result = VALUES(result), failure = VALUES(failure)`,
-		lease.Bucket(r.Name), r.Name, r.Started, r.Holder, r.Tick, r.Ended, r.Rows, r.Done, string(r.Result), fit(r.Failure))
+		repo.NameBucket(r.Name), r.Name, r.Started, r.Holder, r.Tick, r.Ended, r.Rows, r.Done, string(r.Result), fit(r.Failure))
 	if err != nil {
 		return fmt.Errorf("note a run of %s: %w", r.Name, db.Wrap(err))
 	}
@@ -60,7 +60,7 @@ func (s *Store) Save(ctx context.Context, r Run) error {
 
 func fit(text string) string { return strings.ToValidUTF8(text[:min(len(text), maxFailure)], "") }
 
-// MaxRuns bounds how many runs are read at once.
+// MaxRuns bounds how many runs are read or deleted at once.
 const MaxRuns = 1000
 
 // Last returns the newest runs of a job, newest first. Index: PRIMARY (bucket,
@@ -68,7 +68,7 @@ const MaxRuns = 1000
 func (s *Store) Last(ctx context.Context, name string, limit int) ([]Run, error) {
 	var out []Run
 	err := s.db.SelectContext(ctx, &out, `SELECT name, started_ms, holder, tick_ms, ended_ms, looked_at, changed, result, failure FROM job_run WHERE bucket = ? AND name = ? ORDER BY started_ms DESC, holder DESC LIMIT ?`,
-		lease.Bucket(name), name, min(limit, MaxRuns))
+		repo.NameBucket(name), name, min(limit, MaxRuns))
 	if err != nil {
 		return nil, fmt.Errorf("read the runs of %s: %w", name, db.Wrap(err))
 	}
@@ -79,15 +79,15 @@ func (s *Store) Last(ctx context.Context, name string, limit int) ([]Run, error)
 // knows. Index: PRIMARY, one row.
 func (s *Store) Bury(ctx context.Context, r Run, now int64) error {
 	_, err := s.db.ExecContext(ctx, `UPDATE job_run SET ended_ms = ?, result = ? WHERE bucket = ? AND name = ? AND started_ms = ? AND holder = ? AND ended_ms = 0`,
-		now, string(Lost), lease.Bucket(r.Name), r.Name, r.Started, r.Holder)
+		now, string(Lost), repo.NameBucket(r.Name), r.Name, r.Started, r.Holder)
 	if err != nil {
 		return fmt.Errorf("bury a run of %s: %w", r.Name, db.Wrap(err))
 	}
 	return nil
 }
 
-// Expire deletes up to limit runs of a job that began before a time, the
-// newest run of all excepted. Index: PRIMARY (bucket, name, started_ms, …), a
+// Expire deletes up to limit runs of a job, MaxRuns at most, that began before a
+// time, the newest run of all excepted. Index: PRIMARY (bucket, name, started_ms, …), a
 // range.
 func (s *Store) Expire(ctx context.Context, name string, before int64, limit int) (int64, error) {
 	newest, err := s.Last(ctx, name, 1)
@@ -95,12 +95,11 @@ func (s *Store) Expire(ctx context.Context, name string, before int64, limit int
 		return 0, err
 	}
 	res, err := s.db.ExecContext(ctx, `DELETE FROM job_run WHERE bucket = ? AND name = ? AND started_ms < ? ORDER BY started_ms LIMIT ?`,
-		lease.Bucket(name), name, min(before, newest[0].Started), limit)
+		repo.NameBucket(name), name, min(before, newest[0].Started), min(limit, MaxRuns))
 	if err != nil {
 		return 0, fmt.Errorf("delete runs of %s: %w", name, db.Wrap(err))
 	}
-	n, err := res.RowsAffected()
-	return n, err
+	return res.RowsAffected()
 }
 
 // Old counts the runs that Expire would delete. Index: PRIMARY (bucket, name,
@@ -111,7 +110,7 @@ func (s *Store) Old(ctx context.Context, name string, before int64) (n int64, er
 		return 0, err
 	}
 	err = s.db.GetContext(ctx, &n, `SELECT COUNT(*) FROM job_run WHERE bucket = ? AND name = ? AND started_ms < ?`,
-		lease.Bucket(name), name, min(before, newest[0].Started))
+		repo.NameBucket(name), name, min(before, newest[0].Started))
 	if err != nil {
 		return 0, fmt.Errorf("count old runs of %s: %w", name, db.Wrap(err))
 	}

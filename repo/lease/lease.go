@@ -92,9 +92,18 @@ func (s *Store) Take(ctx context.Context, name string) (*Lease, error) {
 		if !row.Free() && !s.abandoned(row) {
 			return nil, &HeldError{row}
 		}
-		l, err := s.try(ctx, row, holder)
-		if l != nil || err != nil {
-			return l, err
+		sent := s.cfg.Now()
+		won, err := s.put(ctx, row, holder)
+		if err != nil {
+			// The outcome may be unknown. If it went well after all nobody renews
+			// it, and it is free again after a term.
+			return nil, fmt.Errorf("take lease %s: %w", name, db.Wrap(err))
+		}
+		if won {
+			if !row.Free() {
+				s.cfg.Log.Warn("took over a lease that was not renewed", "lease", name, "from", Who(row.Holder))
+			}
+			return s.hold(name, holder, row.Ver+1, sent), nil
 		}
 	}
 	return nil, &HeldError{row}
@@ -111,22 +120,4 @@ func (s *Store) abandoned(r Row) bool {
 	}
 	s.seen[r.Name] = sighting{ver: r.Ver, since: now}
 	return false
-}
-
-// try is one swap of a take; nil where another process was first.
-func (s *Store) try(ctx context.Context, row Row, holder string) (*Lease, error) {
-	sent := s.cfg.Now()
-	won, err := s.put(ctx, row, holder)
-	if err != nil {
-		// The outcome may be unknown. If it went well after all nobody renews
-		// it, and it is free again after a term.
-		return nil, fmt.Errorf("take lease %s: %w", row.Name, db.Wrap(err))
-	}
-	if !won {
-		return nil, nil
-	}
-	if !row.Free() {
-		s.cfg.Log.Warn("took over a lease that was not renewed", "lease", row.Name, "from", Who(row.Holder))
-	}
-	return s.hold(row.Name, holder, row.Ver+1, sent), nil
 }

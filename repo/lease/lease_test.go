@@ -10,6 +10,7 @@ import (
 
 	"github.com/jmoiron/sqlx"
 
+	"kith/repo"
 	"kith/repo/db"
 	"kith/repo/dbtest"
 	"kith/repo/lease"
@@ -26,12 +27,7 @@ func name(t *testing.T) (unique string) { return fmt.Sprintf("%.20s%d", t.Name()
 
 func pool(t *testing.T) *sqlx.DB {
 	t.Helper()
-	p, err := db.Open(t.Context(), db.Config{DSN: dbtest.DSN(t), Interpolate: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { p.Close() })
-	return p
+	return dbtest.Open(t, db.Config{DSN: dbtest.DSN(t), Interpolate: true})
 }
 
 // still is a store whose renewals are too far off to come: its term is long on
@@ -136,7 +132,7 @@ func TestStore_Take_Renewed(t *testing.T) {
 	for range 3 {
 		wantHeld(t, b, n, "a:1")
 		c.pass(59 * time.Minute)
-		dbtest.DB(t).MustExec(`UPDATE lease SET ver = ver + 1 WHERE bucket = ? AND name = ?`, lease.Bucket(n), n)
+		dbtest.DB(t).MustExec(`UPDATE lease SET ver = ver + 1 WHERE bucket = ? AND name = ?`, repo.NameBucket(n), n)
 	}
 }
 
@@ -213,7 +209,7 @@ func TestLease_DatabaseGone(t *testing.T) {
 func TestLease_Stolen(t *testing.T) {
 	n := name(t)
 	l := take(t, lease.New(lease.Config{DB: pool(t), Process: "a:1", Term: 2 * time.Second}), n)
-	dbtest.DB(t).MustExec(`UPDATE lease SET ver = ver + 1, holder = 'thief:3:x' WHERE bucket = ? AND name = ?`, lease.Bucket(n), n)
+	dbtest.DB(t).MustExec(`UPDATE lease SET ver = ver + 1, holder = 'thief:3:x' WHERE bucket = ? AND name = ?`, repo.NameBucket(n), n)
 	select {
 	case <-l.Lost():
 	case <-time.After(10 * time.Second):
@@ -233,7 +229,7 @@ func TestLease_UnknownOutcome(t *testing.T) {
 	const term = 1500 * time.Millisecond
 	l := take(t, lease.New(lease.Config{DB: pool(t), Process: "a:1", Term: term}), n)
 	from := l.Ver()
-	dbtest.DB(t).MustExec(`UPDATE lease SET ver = ver + 1 WHERE bucket = ? AND name = ?`, lease.Bucket(n), n)
+	dbtest.DB(t).MustExec(`UPDATE lease SET ver = ver + 1 WHERE bucket = ? AND name = ?`, repo.NameBucket(n), n)
 	select {
 	case <-l.Lost():
 		t.Fatal("the lease was given up")

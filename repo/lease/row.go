@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"hash/fnv"
 	"strings"
 	"time"
 
@@ -28,13 +27,6 @@ func (r Row) Free() bool { return r.Holder == "" }
 
 func (r Row) term() time.Duration { return time.Duration(r.TermMS) * time.Millisecond }
 
-// Bucket is the route of a name: FNV-1a, 10 bits of it.
-func Bucket(name string) uint16 {
-	h := fnv.New32a()
-	h.Write([]byte(name))
-	return uint16(h.Sum32() & 1023)
-}
-
 // Who is a holder as people know it: host and process, without the token that
 // tells two leases of one process apart.
 func Who(holder string) string {
@@ -51,7 +43,7 @@ const now = `ROUND(UNIX_TIMESTAMP(NOW(3)) * 1000)`
 // Index: PRIMARY (bucket, name), one row.
 func (s *Store) Show(ctx context.Context, name string) (Row, error) {
 	var r Row
-	err := s.cfg.DB.GetContext(ctx, &r, `SELECT name, holder, ver, term_ms, CAST(until_ms AS SIGNED) - CAST(`+now+` AS SIGNED) AS left_ms FROM lease WHERE bucket = ? AND name = ?`, Bucket(name), name)
+	err := s.cfg.DB.GetContext(ctx, &r, `SELECT name, holder, ver, term_ms, CAST(until_ms AS SIGNED) - CAST(`+now+` AS SIGNED) AS left_ms FROM lease WHERE bucket = ? AND name = ?`, repo.NameBucket(name), name)
 	if err != nil {
 		return r, fmt.Errorf("read lease %s: %w", name, db.Wrap(err))
 	}
@@ -73,14 +65,14 @@ func (s *Store) put(ctx context.Context, r Row, holder string) (won bool, err er
 	term := s.cfg.Term.Milliseconds()
 	if r.Ver == 0 {
 		_, err = s.cfg.DB.ExecContext(ctx, `INSERT INTO lease (bucket, name, holder, ver, term_ms, until_ms) VALUES (?, ?, ?, 1, ?, `+now+` + ?)`,
-			Bucket(r.Name), r.Name, holder, term, term)
+			repo.NameBucket(r.Name), r.Name, holder, term, term)
 		if db.Classify(err) == db.Duplicate {
 			return false, nil
 		}
 		return err == nil, err
 	}
 	res, err := s.cfg.DB.ExecContext(ctx, `UPDATE lease SET holder = ?, ver = ver + 1, term_ms = ?, until_ms = `+now+` + ? WHERE bucket = ? AND name = ? AND ver = ?`,
-		holder, term, term, Bucket(r.Name), r.Name, r.Ver)
+		holder, term, term, repo.NameBucket(r.Name), r.Name, r.Ver)
 	if err != nil {
 		return false, err
 	}

@@ -80,8 +80,6 @@ func badLengths(all map[string][]byte) {
 	all["ids_end_early"] = good[:14]
 	all["count_huge"] = raw{1, wide, 1 << Friends, []uint32{math.MaxUint32}, []uint64{1}, nil}.bytes()
 	all["no_column"] = good[:16]
-	all["column_short_for_entries"] = one(Followers, []uint64{3, 2}, 9)
-	all["column_friends_short_for_entries"] = one(Friends, []uint64{3, 2}, 9, 0, 9)
 	padded := append(slices.Clone(good[:16]), 0x82, 0x00)
 	all["column_length_padded"] = append(padded, 9, 1)
 	all["column_length_endless"] = append(slices.Clone(good[:16]), bytes.Repeat([]byte{0xff}, 9)...)
@@ -91,12 +89,12 @@ func badIDs(all map[string][]byte) {
 	all["id_0"] = one(Muting, []uint64{0}, 9)
 	all["id_past_max"] = raw{1, wide, 1 << Followers, []uint32{1}, []uint64{MaxID + 1}, [][]byte{{9}}}.bytes()
 	all["width_8_for_small_ids"] = raw{1, wide, 1 << Followers, []uint32{1}, []uint64{5}, [][]byte{{9}}}.bytes()
-	all["twice_side_by_side"] = one(Followers, []uint64{2, 2}, 9, 0)
+	all["twice_side_by_side"] = one(Followers, []uint64{2, 2}, 9)
 	all["twice_apart"] = one(Followers, []uint64{2, 3, 2}, 9, 1, 1)
 	all["twice_among_edges"] = raw{1, narrow, 1<<Followers | 1<<Following, []uint32{1, 1}, []uint64{2, 2}, [][]byte{{9}, {8}}}.bytes()
 	all["twice_blocking"] = one(Blocking, []uint64{2, 2}, 9, 1)
-	all["order_within_second"] = one(Followers, []uint64{2, 3}, 9, 0)
-	all["order_of_friends"] = one(Friends, []uint64{2, 3}, 9, 0, 0, 0)
+	all["order_within_second"] = one(Followers, []uint64{2, 3}, 9)
+	all["order_of_friends"] = one(Friends, []uint64{2, 3}, 9)
 	all["order_of_options"] = one(Options, []uint64{3, 2}, 1, 1)
 	all["option_id_twice"] = one(Options, []uint64{2, 2}, 1, 1)
 	all["option_id_0"] = one(Options, []uint64{0}, 1)
@@ -108,15 +106,18 @@ func badTimes(all map[string][]byte) {
 	all["time_below_0"] = one(Followers, []uint64{3, 2}, 1, 2)
 	all["time_padded"] = one(Followers, []uint64{2}, 0x81, 0)
 	ten := []uint64{19, 18, 17, 16, 15, 14, 13, 12, 11, 10}
-	all["time_padded_far_from_end"] = one(Followers, ten, append([]byte{0x81, 0}, make([]byte, 9)...)...)
-	all["time_of_6_bytes_far_from_end"] = one(Followers, ten, append([]byte{0x80, 0x80, 0x80, 0x80, 0x80, 1}, make([]byte, 9)...)...)
+	all["time_padded_far_from_end"] = one(Followers, ten, append([]byte{0x81, 0}, bytes.Repeat([]byte{1}, 9)...)...)
+	all["time_of_6_bytes_far_from_end"] = one(Followers, ten, append([]byte{0x80, 0x80, 0x80, 0x80, 0x80, 1}, bytes.Repeat([]byte{1}, 9)...)...)
 	all["time_of_6_bytes"] = one(Followers, []uint64{2}, 0x80, 0x80, 0x80, 0x80, 0x80, 1)
 	all["time_endless"] = one(Followers, []uint64{2}, bytes.Repeat([]byte{0x80}, 12)...)
 	all["times_end_early"] = one(Followers, []uint64{3, 2}, 9, 0x80)
 	all["times_end_late"] = one(Followers, []uint64{3, 2}, 9, 1, 1)
 	all["friend_other_time_below_0"] = one(Friends, []uint64{2}, append([]byte{9}, binary.AppendUvarint(nil, zigzag(-10))...)...)
 	all["friend_other_time_above"] = one(Friends, []uint64{2}, append([]byte{9}, binary.AppendUvarint(nil, zigzag(10))...)...)
-	all["friend_without_other_time"] = one(Friends, []uint64{2}, 0x89, 1)
+	all["friend_other_time_ends_early"] = one(Friends, []uint64{2}, 9, 0x80)
+	all["times_end_with_0"] = one(Followers, []uint64{3, 2}, 9, 0)
+	all["times_unknown_written"] = one(Followers, []uint64{3, 2}, 0, 0)
+	all["friend_other_time_ends_with_0"] = one(Friends, []uint64{2}, 9, 0)
 }
 
 func badOptions(all map[string][]byte) {

@@ -82,6 +82,9 @@ func (w *walker) stepDiff() bool {
 // that depends on the length of the number, which no processor foresees.
 func (w *walker) number() (uint64, bool) {
 	if w.at+8 > len(w.col) {
+		if w.at == len(w.col) {
+			return 0, true // the rest is 0 and not written
+		}
 		x, n := uvarint(w.col[w.at:])
 		w.at += n
 		return x, n > 0
@@ -108,13 +111,17 @@ func (w *walker) err() error {
 	return nil
 }
 
-// done is err after the last step: the column must be used up as well.
+// done is err after the last step: the column must be used up as well, and
+// must not end in what is left out.
 func (w *walker) done() error {
 	if err := w.err(); err != nil {
 		return err
 	}
 	if w.at != len(w.col) {
 		return fmt.Errorf("%w: column of %v ends late", ErrFormat, w.s)
+	}
+	if n := len(w.col); n != 0 && w.col[n-1] == 0 {
+		return fmt.Errorf("%w: column of %v ends with a 0", ErrFormat, w.s)
 	}
 	return nil
 }
@@ -135,9 +142,10 @@ func (w *walker) times() (mine, theirs uint32) {
 	}
 }
 
-// appendTimes adds the times of entries, which come oldest first.
+// appendTimes adds the times of entries, which come oldest first. No number but
+// 0 ends in a byte that is 0, so zeros at the end are numbers to leave out.
 func appendTimes(col []byte, entries []entry, friends bool) []byte {
-	last := uint64(0)
+	start, last := len(col), uint64(0)
 	for i := len(entries) - 1; i >= 0; i-- {
 		e := &entries[i]
 		key := uint64(e.key())
@@ -150,6 +158,9 @@ func appendTimes(col []byte, entries []entry, friends bool) []byte {
 		if friends {
 			col = appendNumber(col, zigzag(int64(e.theirs)-int64(e.mine)))
 		}
+	}
+	for len(col) > start && col[len(col)-1] == 0 {
+		col = col[:len(col)-1]
 	}
 	return col
 }

@@ -31,6 +31,8 @@
 // followed and when they followed. Friends are sorted by the later of the two,
 // which is when they became friends; per friend the column holds the uvarint
 // difference of that time and then, as a zigzag varint, theirs minus mine.
+// Numbers of 0 at the end of a column are not written: a graph without times,
+// or the part of it that was imported without them, takes no bytes for them.
 //
 // An option entry is a byte of flags, never 0, and what the flags announce, in
 // the order of the flags:
@@ -41,7 +43,7 @@
 //	32 languages: uvarint length, bytes (codes joined by commas)
 //
 // A list has at most MaxBytes. With times spread over three years an edge
-// takes under 8 bytes.
+// takes under 8 bytes, without times little more than the id.
 //
 // # In SQL
 //

@@ -47,6 +47,14 @@ var goldens = map[string]func(l *List){
 		l.AddFollowing(MaxID, 1_700_000_000)
 		l.Put(Blocking, 3, 1_700_000_000)
 	},
+	"unknown": func(l *List) {
+		for id := range uint64(300) {
+			l.AddFollower(id+1, 0)
+			l.AddFollowing(2*id+1, 0)
+		}
+		l.AddFollower(1000, 9) // the only times are those of the newest
+		l.AddFollower(301, 9)
+	},
 	"times": func(l *List) {
 		for i, at := range []uint32{0, 0, 1, 127, 128, 16383, 16384, math.MaxUint32, math.MaxUint32} {
 			l.AddFollower(uint64(i+1), at)

@@ -107,21 +107,10 @@ func (v *View) placeColumns(at uint64) (uint64, error) {
 		if size > uint64(len(v.b))-at {
 			return 0, fmt.Errorf("%w: column of %v ends early", ErrFormat, s)
 		}
-		if size < uint64(v.parts[s].n)*minEntryBytes(s) {
-			return 0, fmt.Errorf("%w: column of %v is too short for its entries", ErrFormat, s)
-		}
 		v.parts[s].col, v.parts[s].end = uint32(at), uint32(at+size)
 		at += size
 	}
 	return at, nil
-}
-
-// minEntryBytes is the least that an entry takes in a column.
-func minEntryBytes(s Section) uint64 {
-	if s == Friends {
-		return 2
-	}
-	return 1
 }
 
 func (v *View) there(s Section) bool {

@@ -95,13 +95,14 @@ func (s *Store) Tell(ctx context.Context, rows []Row) {
 	s.heads.Tell(ctx, ids, heads)
 }
 
-// forget drops what the cache holds of rows.
+// forget drops what the cache holds of rows and their heads.
 func (s *Store) forget(ctx context.Context, rows []Row) {
-	keys := make([]string, 0, 2*len(rows))
-	for _, r := range rows {
-		keys = append(keys, rowKey(r.AccountID), headKey(r.AccountID))
+	ids := make([]uint64, len(rows))
+	for i, r := range rows {
+		ids[i] = r.AccountID
 	}
-	s.rows.Cache.Drop(ctx, keys)
+	s.rows.Forget(ctx, ids)
+	s.heads.Forget(ctx, ids)
 }
 
 func keptFollowers(v list.View) int { return v.Len(list.Friends) + v.Len(list.Followers) }

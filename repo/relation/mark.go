@@ -34,7 +34,7 @@ func Absent(accountID uint64) Row { return absent(accountID) }
 func (s *Store) Marks(ctx context.Context, ids []uint64) (map[uint64]Mark, error) {
 	out := make(map[uint64]Mark, len(ids))
 	for part := range slices.Chunk(inOrder(ids), MaxRows) {
-		where, args := keyList(part)
+		where, args := db.Keys(part)
 		var marks []Mark
 		err := s.small.SelectContext(ctx, &marks, `SELECT account_id, ver, kept_followers, kept_following FROM relation WHERE (bucket, account_id) IN (`+where+`)`, args...)
 		if err != nil {

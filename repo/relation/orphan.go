@@ -23,7 +23,7 @@ func (s *Store) Orphans(ctx context.Context, after, last uint64) (out []uint64, 
 		err := s.small.SelectContext(ctx, &page, `SELECT r.account_id FROM relation r LEFT JOIN account a ON a.bucket = r.bucket AND a.account_id = r.account_id WHERE ((r.bucket = ? AND r.account_id > ?) OR r.bucket > ?) AND ((r.bucket = ? AND r.account_id <= ?) OR r.bucket < ?) AND a.account_id IS NULL ORDER BY r.bucket, r.account_id LIMIT ?`,
 			Bucket(after), after, Bucket(after), Bucket(last), last, Bucket(last), MaxRows)
 		if err == nil && len(page) > 0 {
-			where, args := keyList(page)
+			where, args := db.Keys(page)
 			err = s.small.SelectContext(ctx, &full, `SELECT account_id FROM relation WHERE (bucket, account_id) IN (`+where+`) AND (followers > 0 OR following > 0 OR friends > 0 OR list <> ?) ORDER BY bucket, account_id`,
 				append(args, emptyList)...)
 		}

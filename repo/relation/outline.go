@@ -34,7 +34,7 @@ type outlineRow struct {
 func (s *Store) Outlines(ctx context.Context, ids []uint64) ([]Outline, error) {
 	var out []Outline
 	for part := range slices.Chunk(inOrder(ids), MaxRows) {
-		where, args := keyList(part)
+		where, args := db.Keys(part)
 		rows, err := outlines(ctx, s.small, `SELECT account_id, ver, LEFT(list, ?) AS start FROM relation WHERE (bucket, account_id) IN (`+where+`) ORDER BY bucket, account_id`,
 			append([]any{list.OutlineBytes}, args...)...)
 		if err != nil {

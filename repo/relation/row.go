@@ -3,6 +3,7 @@ package relation
 import (
 	"fmt"
 
+	"kith/repo"
 	"kith/repo/list"
 )
 
@@ -36,7 +37,7 @@ func (r Row) ArchivedFollowers(v list.View) int { return int(r.Followers) - kept
 func (r Row) ArchivedFollowing(v list.View) int { return int(r.Following) - keptFollowing(v) }
 
 // Bucket returns the route of an account, the first key column of its rows.
-func Bucket(accountID uint64) uint16 { return uint16(accountID & 1023) }
+func Bucket(accountID uint64) uint16 { return repo.Bucket(accountID) }
 
 // View returns the row's list for reading.
 func (r Row) View() (list.View, error) {

@@ -5,11 +5,11 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/jmoiron/sqlx"
 
+	"kith/repo"
 	"kith/repo/cache"
 	"kith/repo/db"
 )
@@ -53,8 +53,7 @@ func (s *Store) Rows(ctx context.Context, ids []uint64) (map[uint64]Row, error) 
 
 // Row returns one row, through the cache.
 func (s *Store) Row(ctx context.Context, id uint64) (Row, error) {
-	rows, err := s.Rows(ctx, []uint64{id})
-	return rows[id], err
+	return s.rows.One(ctx, id)
 }
 
 // Fresh returns the rows of ids from the database, as of one moment.
@@ -69,7 +68,7 @@ func (s *Store) selectRows(ctx context.Context, q sqlx.QueryerContext, ids []uin
 		out[id] = absent(id)
 	}
 	for part := range slices.Chunk(inOrder(ids), MaxRows) {
-		where, args := keyList(part)
+		where, args := db.Keys(part)
 		rows, err := q.QueryxContext(ctx, `SELECT account_id, ver, list, friends, followers, following, archived_at, updated_at FROM relation WHERE (bucket, account_id) IN (`+where+`) ORDER BY bucket, account_id`+lock, args...)
 		if err != nil {
 			return nil, fmt.Errorf("load %d relations: %w", len(part), db.Wrap(err))
@@ -114,7 +113,7 @@ func (s *Store) loadHeads(ctx context.Context, ids []uint64) (map[uint64]head, e
 		out[id] = head{}
 	}
 	for part := range slices.Chunk(inOrder(ids), MaxRows) {
-		where, args := keyList(part)
+		where, args := db.Keys(part)
 		var heads []head
 		err := s.small.SelectContext(ctx, &heads, `SELECT account_id, ver, friends, followers, following FROM relation WHERE (bucket, account_id) IN (`+where+`)`, args...)
 		if err != nil {
@@ -162,10 +161,10 @@ func (s *Store) pool(rows []Row) *sqlx.DB {
 
 // judge turns what the swap statement answered into won, lost or an error.
 func (s *Store) judge(ctx context.Context, rows []Row, err error) (bool, error) {
-	switch class := db.Classify(err); {
-	case class == db.OK:
+	switch {
+	case err == nil:
 		return true, nil
-	case class == db.LostSwap, class == db.Deadlock, class == db.LockWait:
+	case db.Lost(err):
 		return false, nil
 	case db.OutcomeUnknown(err):
 		return s.readBack(ctx, rows, err)
@@ -220,7 +219,7 @@ func (s *Store) swap(ctx context.Context, x sqlx.ExecerContext, rows []Row) erro
 	if len(rows) == 0 {
 		return nil
 	}
-	rows = slices.SortedFunc(slices.Values(rows), func(a, b Row) int { return compareKeys(a.AccountID, b.AccountID) })
+	rows = slices.SortedFunc(slices.Values(rows), func(a, b Row) int { return repo.CompareKeys(a.AccountID, b.AccountID) })
 	args := make([]any, 0, 12*len(rows))
 	for _, r := range rows {
 		v, err := r.View()
@@ -235,7 +234,7 @@ func (s *Store) swap(ctx context.Context, x sqlx.ExecerContext, rows []Row) erro
 }
 
 func swapSQL(n int) string {
-	return `INSERT INTO relation (` + columns + `) VALUES ` + strings.TrimSuffix(strings.Repeat(`(?,?,?,?,?,?,?,?,?,?,?,?),`, n), ",") + guard
+	return `INSERT INTO relation (` + columns + `) VALUES ` + db.Repeat(`(?,?,?,?,?,?,?,?,?,?,?,?)`, n) + guard
 }
 
 // guard lets a row through only where ver is one behind; ver is assigned last,
@@ -254,27 +253,5 @@ const guard = ` ON DUPLICATE KEY UPDATE
 
 // inOrder returns ids in key order, each once.
 func inOrder(ids []uint64) []uint64 {
-	return slices.Compact(slices.SortedFunc(slices.Values(ids), compareKeys))
-}
-
-func compareKeys(a, b uint64) int {
-	if c := int(Bucket(a)) - int(Bucket(b)); c != 0 {
-		return c
-	}
-	if a < b {
-		return -1
-	}
-	if a > b {
-		return 1
-	}
-	return 0
-}
-
-// keyList writes the (bucket, account_id) pairs of a bulk read.
-func keyList(ids []uint64) (string, []any) {
-	args := make([]any, 0, 2*len(ids))
-	for _, id := range ids {
-		args = append(args, Bucket(id), id)
-	}
-	return strings.TrimSuffix(strings.Repeat("(?,?),", len(ids)), ","), args
+	return slices.Compact(slices.SortedFunc(slices.Values(ids), repo.CompareKeys))
 }

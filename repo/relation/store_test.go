@@ -33,12 +33,7 @@ func open(t *testing.T, c cache.Cache) *relation.Store {
 
 func pool(t *testing.T, dsn string, interpolate bool) *sqlx.DB {
 	t.Helper()
-	p, err := db.Open(t.Context(), db.Config{DSN: dsn, Interpolate: interpolate})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { p.Close() })
-	return p
+	return dbtest.Open(t, db.Config{DSN: dsn, Interpolate: interpolate})
 }
 
 // follower returns the row of id one ver after r, with follower added.
@@ -350,7 +345,7 @@ func TestEdits_Locked_Refused(t *testing.T) {
 }
 
 func TestStore_Cached(t *testing.T) {
-	for name, c := range map[string]cache.Cache{"local": local(t), "memcached": memcached(t)} {
+	for name, c := range map[string]cache.Cache{"local": cachetest.Local(t), "memcached": memcached(t)} {
 		t.Run(name, func(t *testing.T) {
 			s := open(t, c)
 			id := dbtest.IDs(t, 1)[0]
@@ -375,15 +370,6 @@ func TestStore_Cached(t *testing.T) {
 			}
 		})
 	}
-}
-
-func local(t *testing.T) cache.Cache {
-	c, err := cache.NewLocal(cache.LocalConfig{MaxBytes: 1 << 20})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { c.Close() })
-	return c
 }
 
 func memcached(t *testing.T) cache.Cache {

@@ -6,18 +6,17 @@
 package seen
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/jmoiron/sqlx"
 
+	"kith/repo"
 	"kith/repo/db"
 )
 
-// MaxRows bounds how many rows one statement writes.
+// MaxRows bounds how many rows one statement writes or reads.
 const MaxRows = 480
 
 // Mark is an account and when it was seen last.
@@ -32,46 +31,41 @@ type Store struct{ db *sqlx.DB }
 // New makes a store; the pool should interpolate arguments.
 func New(pool *sqlx.DB) *Store { return &Store{db: pool} }
 
-func bucket(id uint64) uint16 { return uint16(id & 1023) }
-
-// Put notes marks, at most MaxRows; a later time stays. Index: PRIMARY.
+// Put notes marks; a later time stays. Index: PRIMARY (bucket, account_id).
 func (s *Store) Put(ctx context.Context, marks []Mark) error {
-	if len(marks) == 0 {
-		return nil
-	}
-	marks = slices.SortedFunc(slices.Values(marks), func(a, b Mark) int {
-		return cmp.Or(cmp.Compare(bucket(a.AccountID), bucket(b.AccountID)), cmp.Compare(a.AccountID, b.AccountID))
-	})
-	args := make([]any, 0, 3*len(marks))
-	for _, m := range marks {
-		args = append(args, bucket(m.AccountID), m.AccountID, m.At)
-	}
-	values := strings.TrimSuffix(strings.Repeat("(?,?,?),", len(marks)), ",")
-	_, err := s.db.ExecContext(ctx, `INSERT INTO seen (bucket, account_id, at) VALUES `+values+` ON DUPLICATE KEY UPDATE at = GREATEST(at, VALUES(at))`, args...)
-	if err != nil {
-		return fmt.Errorf("note %d accounts as seen: %w", len(marks), db.Wrap(err))
+	marks = slices.SortedFunc(slices.Values(marks), func(a, b Mark) int { return repo.CompareKeys(a.AccountID, b.AccountID) })
+	for part := range slices.Chunk(marks, MaxRows) {
+		args := make([]any, 0, 3*len(part))
+		for _, m := range part {
+			args = append(args, repo.Bucket(m.AccountID), m.AccountID, m.At)
+		}
+		_, err := s.db.ExecContext(ctx, `INSERT INTO seen (bucket, account_id, at) VALUES `+db.Repeat("(?,?,?)", len(part))+` ON DUPLICATE KEY UPDATE at = GREATEST(at, VALUES(at))`, args...)
+		if err != nil {
+			return fmt.Errorf("note %d accounts as seen: %w", len(part), db.Wrap(err))
+		}
 	}
 	return nil
 }
 
-// Walk returns up to limit marks that come after the given account in key order
-// (0 for the first). Index: PRIMARY (bucket, account_id), a range.
+// Walk returns up to limit marks, MaxRows at most, that come after the given
+// account in key order (0 for the first). Index: PRIMARY (bucket, account_id), a range.
 func (s *Store) Walk(ctx context.Context, after uint64, limit int) ([]Mark, error) {
 	var out []Mark
 	err := s.db.SelectContext(ctx, &out, `SELECT account_id, at FROM seen WHERE (bucket = ? AND account_id > ?) OR bucket > ? ORDER BY bucket, account_id LIMIT ?`,
-		bucket(after), after, bucket(after), limit)
+		repo.Bucket(after), after, repo.Bucket(after), min(limit, MaxRows))
 	if err != nil {
 		return nil, fmt.Errorf("walk the seen after %d: %w", after, db.Wrap(err))
 	}
 	return out, nil
 }
 
-// One returns the marks of one account, none or one. Index: PRIMARY.
-func (s *Store) One(ctx context.Context, id uint64) ([]Mark, error) {
-	var out []Mark
-	err := s.db.SelectContext(ctx, &out, `SELECT account_id, at FROM seen WHERE bucket = ? AND account_id = ?`, bucket(id), id)
+// One returns the mark of an account, or repo.ErrNotFound where it was never
+// seen. Index: PRIMARY (bucket, account_id), one row.
+func (s *Store) One(ctx context.Context, id uint64) (Mark, error) {
+	var m Mark
+	err := s.db.GetContext(ctx, &m, `SELECT account_id, at FROM seen WHERE bucket = ? AND account_id = ?`, repo.Bucket(id), id)
 	if err != nil {
-		return nil, fmt.Errorf("when %d was seen: %w", id, db.Wrap(err))
+		return Mark{}, fmt.Errorf("when %d was seen: %w", id, db.Wrap(err))
 	}
-	return out, nil
+	return m, nil
 }

@@ -7,7 +7,6 @@ import (
 	"log/slog"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/jmoiron/sqlx"
 
@@ -37,8 +36,6 @@ func New(pool *sqlx.DB, c cache.Cache, log *slog.Logger) *Store {
 	return s
 }
 
-func bucket(id uint64) uint16 { return uint16(id & 1023) }
-
 // The cached form is made_at and then the list.
 
 func key(id uint64) string { return "s1:" + strconv.FormatUint(id, 36) }
@@ -64,8 +61,7 @@ func unpack(id uint64, e cache.Entry) (Row, error) {
 
 // Row returns the row of an account, through the cache; Ver 0 where it has none.
 func (s *Store) Row(ctx context.Context, id uint64) (Row, error) {
-	rows, err := s.rows.Read(ctx, []uint64{id})
-	return rows[id], err
+	return s.rows.One(ctx, id)
 }
 
 // load reads rows by primary key. A row whose bytes cannot be read counts as
@@ -82,7 +78,8 @@ func (s *Store) load(ctx context.Context, ids []uint64) (map[uint64]Row, error) 
 			List      []byte `db:"list"`
 			MadeAt    uint32 `db:"made_at"`
 		}
-		err := s.db.SelectContext(ctx, &found, `SELECT account_id, ver, list, made_at FROM suggest WHERE (bucket, account_id) IN (`+pairs(len(part))+`)`, keys(part)...)
+		in, args := db.Keys(part)
+		err := s.db.SelectContext(ctx, &found, `SELECT account_id, ver, list, made_at FROM suggest WHERE (bucket, account_id) IN (`+in+`)`, args...)
 		if err != nil {
 			return nil, fmt.Errorf("load %d suggestions: %w", len(part), db.Wrap(err))
 		}
@@ -107,7 +104,8 @@ func (s *Store) MadeAt(ctx context.Context, ids []uint64) (map[uint64]uint32, er
 			AccountID uint64 `db:"account_id"`
 			MadeAt    uint32 `db:"made_at"`
 		}
-		err := s.db.SelectContext(ctx, &found, `SELECT account_id, made_at FROM suggest WHERE (bucket, account_id) IN (`+pairs(len(part))+`)`, keys(part)...)
+		in, args := db.Keys(part)
+		err := s.db.SelectContext(ctx, &found, `SELECT account_id, made_at FROM suggest WHERE (bucket, account_id) IN (`+in+`)`, args...)
 		if err != nil {
 			return nil, fmt.Errorf("load the times of %d suggestions: %w", len(part), db.Wrap(err))
 		}
@@ -151,26 +149,14 @@ func (s *Store) Edit(ctx context.Context, id uint64, edit func(*Row) bool) error
 func (s *Store) swap(ctx context.Context, r Row) (won bool, err error) {
 	_, err = s.db.ExecContext(ctx, `INSERT INTO suggest (bucket, account_id, ver, list, made_at) VALUES (?, ?, ?, ?, ?)
 		ON DUPLICATE KEY UPDATE list = IF(ver+1=VALUES(ver), VALUES(list), list), made_at = IF(ver+1=VALUES(ver), VALUES(made_at), made_at), ver = IF(ver+1=VALUES(ver), VALUES(ver), ver-ver-1)`,
-		bucket(r.AccountID), r.AccountID, r.Ver, r.encode(), r.MadeAt)
-	switch class := db.Classify(err); class {
-	case db.OK:
+		repo.Bucket(r.AccountID), r.AccountID, r.Ver, r.encode(), r.MadeAt)
+	switch {
+	case err == nil:
 		return true, nil
-	case db.LostSwap, db.Deadlock, db.LockWait:
+	case db.Lost(err):
 		return false, nil
-	}
-	if db.OutcomeUnknown(err) {
-		s.rows.Flight.Forget([]string{key(r.AccountID)})
-		s.rows.Cache.Drop(ctx, []string{key(r.AccountID)})
+	case db.OutcomeUnknown(err):
+		s.rows.Forget(ctx, []uint64{r.AccountID})
 	}
 	return false, fmt.Errorf("swap the suggestions of %d: %w", r.AccountID, db.Wrap(err))
-}
-
-func pairs(n int) string { return strings.TrimSuffix(strings.Repeat("(?,?),", n), ",") }
-
-func keys(ids []uint64) []any {
-	args := make([]any, 0, 2*len(ids))
-	for _, id := range ids {
-		args = append(args, bucket(id), id)
-	}
-	return args
 }

@@ -1,26 +1,25 @@
 package suggest
 
 import (
+	"context"
 	"encoding/hex"
 	"errors"
 	"log/slog"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 
+	"kith/repo"
 	"kith/repo/cache"
+	"kith/repo/cache/cachetest"
 	"kith/repo/dbtest"
 )
 
 func TestMain(m *testing.M) { dbtest.Main(m) }
 
 func newStore(t *testing.T) *Store {
-	local, err := cache.NewLocal(cache.LocalConfig{MaxBytes: 8 << 20})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { local.Close() })
-	return New(dbtest.DB(t), local, slog.New(slog.DiscardHandler))
+	return New(dbtest.DB(t), cachetest.Local(t), slog.New(slog.DiscardHandler))
 }
 
 func TestStore_Edit(t *testing.T) {
@@ -51,6 +50,55 @@ func TestStore_Edit(t *testing.T) {
 	}
 	if made, err := s.MadeAt(ctx, []uint64{me, me + 1}); err != nil || len(made) != 1 || made[me] != 99 {
 		t.Errorf("got %v, %v", made, err)
+	}
+}
+
+// Where nobody knows whether a swap took effect the cache knows nothing either.
+func TestStore_Edit_UnknownOutcome(t *testing.T) {
+	s, ctx := newStore(t), t.Context()
+	me := dbtest.IDs(t, 1)[0]
+	dismiss := func(ctx context.Context, id uint64) error {
+		return s.Edit(ctx, me, func(r *Row) bool { return r.Dismiss(id) })
+	}
+	if err := dismiss(ctx, 7); err != nil {
+		t.Fatal(err)
+	}
+	over, cancel := context.WithCancel(ctx)
+	err := s.Edit(over, me, func(r *Row) bool { // the caller goes while the swap is under way
+		dbtest.DB(t).MustExec(`UPDATE suggest SET made_at = 5, ver = 2 WHERE bucket = ? AND account_id = ?`, repo.Bucket(me), me)
+		cancel()
+		return r.Dismiss(8)
+	})
+	if !errors.Is(err, repo.ErrUnavailable) {
+		t.Fatalf("got %v", err)
+	}
+	if r, err := s.Row(ctx, me); err != nil || r.Ver != 2 || r.MadeAt != 5 {
+		t.Errorf("got %+v, %v, want what the database holds", r, err)
+	}
+	if err := dismiss(ctx, 8); err != nil { // once more
+		t.Fatal(err)
+	}
+	if r, err := s.Row(ctx, me); err != nil || !slices.Equal(r.Dismissed, []uint64{8, 7}) {
+		t.Errorf("got %+v, %v", r, err)
+	}
+}
+
+// A row whose bytes are bad counts as empty, and the next edit mends it.
+func TestStore_BadBytes(t *testing.T) {
+	pool := dbtest.DB(t)
+	var log strings.Builder
+	s := New(pool, cache.NewNone(), slog.New(slog.NewTextHandler(&log, nil)))
+	me := dbtest.IDs(t, 1)[0]
+	pool.MustExec(`INSERT INTO suggest (bucket, account_id, ver, list, made_at) VALUES (?, ?, 7, 'junk', 99)`, repo.Bucket(me), me)
+	r, err := s.Row(t.Context(), me)
+	if err != nil || r.Ver != 7 || r.MadeAt != 0 || len(r.Suggested) != 0 || !strings.Contains(log.String(), "begin anew") {
+		t.Fatalf("got %+v, %v, log %s", r, err, log.String())
+	}
+	if err := s.Edit(t.Context(), me, func(r *Row) bool { r.Suggest([]uint64{5}, 100); return true }); err != nil {
+		t.Fatal(err)
+	}
+	if r, err := s.Row(t.Context(), me); err != nil || r.Ver != 8 || !slices.Equal(r.Suggested, []uint64{5}) {
+		t.Errorf("got %+v, %v", r, err)
 	}
 }
 

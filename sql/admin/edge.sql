@@ -16,8 +16,8 @@
 -- (the end of one id and the start of the next) is none, and the search goes on.
 
 SET SESSION TRANSACTION READ ONLY, ISOLATION LEVEL READ COMMITTED;
-SET @missing = IF(@follower IS NULL OR @followee IS NULL, 'missing: @follower and @followee', 'DO 0');
-PREPARE parameters FROM @missing;
+SET @missing = 'Give both accounts, for instance: mariadb -t kith --init-command="SET @follower = 12, @followee = 34" < sql/admin/edge.sql';
+SET @s = IF(@follower IS NULL OR @followee IS NULL, 'SELECT @missing AS missing', 'DO 0'); PREPARE s FROM @s; EXECUTE s;
 SET @follower = CAST(@follower AS UNSIGNED), @followee = CAST(@followee AS UNSIGNED);
 
 WITH RECURSIVE
@@ -80,5 +80,6 @@ FROM (SELECT d.from_id, d.to_id,
             UNION ALL SELECT 2, CAST(@followee AS UNSIGNED), CAST(@follower AS UNSIGNED)) AS d
       LEFT JOIN found AS f ON (f.account_id = d.from_id AND f.section IN ('friends', 'following'))
                            OR (f.account_id = d.to_id AND f.section IN ('friends', 'followers'))
+      WHERE d.from_id IS NOT NULL AND d.to_id IS NOT NULL
       GROUP BY d.place, d.from_id, d.to_id) AS w
 ORDER BY w.place;

@@ -27,6 +27,14 @@ SET @host = COALESCE(@host, 'localhost'), @database = COALESCE(@database, 'kith'
 SET @app = CONCAT('''kith_app''@', QUOTE(@host)), @jobs = CONCAT('''kith_jobs''@', QUOTE(@host)), @read = CONCAT('''kith_read''@', QUOTE(@host));
 SET @on = CONCAT(' ON `', REPLACE(@database, '`', '``'), '`.');
 
+-- Whom the rights below cannot be given to: the first of them stops the script. A user
+-- who may not see the others is told of all three.
+SELECT CONCAT('There is no user ', w.who, ': give @', w.name, '_password before this script, as README.md says') AS missing
+FROM (SELECT 'app' AS name, @app AS who, COALESCE(@app_password, '') = '' AND NOT EXISTS (SELECT 1 FROM information_schema.user_privileges WHERE grantee = @app) AS lacks
+      UNION ALL SELECT 'jobs', @jobs, COALESCE(@jobs_password, '') = '' AND NOT EXISTS (SELECT 1 FROM information_schema.user_privileges WHERE grantee = @jobs)
+      UNION ALL SELECT 'read', @read, COALESCE(@read_password, '') = '' AND NOT EXISTS (SELECT 1 FROM information_schema.user_privileges WHERE grantee = @read)) AS w
+WHERE w.lacks;
+
 SET @s = IF(COALESCE(@app_password, '') = '', 'DO 0', CONCAT('CREATE USER IF NOT EXISTS ', @app, ' IDENTIFIED BY ', QUOTE(@app_password))); PREPARE s FROM @s; EXECUTE s;
 SET @s = IF(COALESCE(@jobs_password, '') = '', 'DO 0', CONCAT('CREATE USER IF NOT EXISTS ', @jobs, ' IDENTIFIED BY ', QUOTE(@jobs_password))); PREPARE s FROM @s; EXECUTE s;
 SET @s = IF(COALESCE(@read_password, '') = '', 'DO 0', CONCAT('CREATE USER IF NOT EXISTS ', @read, ' IDENTIFIED BY ', QUOTE(@read_password))); PREPARE s FROM @s; EXECUTE s;

@@ -1,3 +1,3 @@
 // Package cachetest is the suite that every implementation of cache.Cache
-// passes.
+// passes, and a cache for the tests of those who use one.
 package cachetest
