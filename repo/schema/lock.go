@@ -23,8 +23,9 @@ const lockPoll = 2
 var ErrLocked = errors.New("another process is migrating this database")
 
 // lockName is different for each database of a server, because GET_LOCK is not,
-// and has at most 64 bytes, which is the limit of GET_LOCK.
-const lockName = `CONCAT('kith.migrate.', MD5(DATABASE()))`
+// and has at most 64 bytes, which is the limit of GET_LOCK. SHA2, because MD5 is
+// no longer among the functions of MySQL 9.
+const lockName = `CONCAT('kith.migrate.', LEFT(SHA2(DATABASE(), 256), 32))`
 
 // locked runs fn while a connection of its own holds the migration lock.
 func (s *Schema) locked(ctx context.Context, fn func(context.Context) error) error {
