@@ -114,7 +114,11 @@ func TestOpen_BadDSN(t *testing.T) {
 }
 
 func TestOpen_NoDatabase(t *testing.T) {
-	pool, err := db.Open(t.Context(), db.Config{DSN: dbtest.ServerDSN(t)})
+	dsn, err := db.WithDatabase(dbtest.ServerDSN(t), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	pool, err := db.Open(t.Context(), db.Config{DSN: dsn})
 	if pool != nil || !errors.Is(err, db.ErrBadDSN) || !strings.Contains(err.Error(), "names no database") {
 		t.Errorf("got %v, want ErrBadDSN that says there is no database name", err)
 	}

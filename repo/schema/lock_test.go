@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -73,7 +74,7 @@ func TestLock(t *testing.T) {
 			if err := dbtest.DB(t).Get(&holder, `SELECT IS_USED_LOCK(`+schema.LockName+`)`); err != nil {
 				return err
 			}
-			if _, err := dbtest.DB(t).Exec(`KILL ?`, holder); err != nil {
+			if _, err := dbtest.DB(t).Exec(fmt.Sprintf(`KILL %d`, holder)); err != nil {
 				return err
 			}
 			holdLock(t)
