@@ -5,8 +5,7 @@ import (
 	"os"
 )
 
-// arguments are the server's. What only one of MariaDB and MySQL knows has the
-// prefix loose.
+// arguments are the server's. What not every MySQL knows has the prefix loose.
 func arguments(found program, f *folder, o Options) []string {
 	args := []string{
 		"--no-defaults",
@@ -17,11 +16,9 @@ func arguments(found program, f *folder, o Options) []string {
 		"--tmpdir=" + f.temp(),
 		"--character-set-server=utf8mb4",
 		"--skip-log-bin",
-		"--innodb-log-file-size=32M",
 		"--innodb-buffer-pool-size=128M",
 		"--performance-schema=0",
 		"--max-connections=500",
-		"--loose-mysqlx=0",
 	}
 	if os.Geteuid() == 0 {
 		args = append(args, "--user=root")
@@ -34,7 +31,11 @@ func arguments(found program, f *folder, o Options) []string {
 	// MariaDB's installer makes a root@127.0.0.1. MySQL's only root@localhost,
 	// which is whom a connection to the port resolves to.
 	if found.mariadb {
-		args = append(args, "--skip-name-resolve")
+		args = append(args, "--skip-name-resolve", "--innodb-log-file-size=32M")
+	} else {
+		// The size of the log has had another name since 8.0.30, and 9.7 no longer
+		// knows the first.
+		args = append(args, "--loose-mysqlx=0", "--loose-innodb-log-file-size=32M", "--loose-innodb-redo-log-capacity=64M")
 	}
 	if o.Durable {
 		return append(args, "--innodb-flush-log-at-trx-commit=1", "--innodb-doublewrite=1")

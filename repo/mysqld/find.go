@@ -38,7 +38,7 @@ func find(ctx context.Context) (program, error) {
 	}
 	out, err := exec.CommandContext(ctx, path, "--no-defaults", "--version").CombinedOutput()
 	if err != nil {
-		return program{}, fmt.Errorf("ask %s for its version: %w: %s", path, err, strings.TrimSpace(string(out)))
+		return program{}, fmt.Errorf("ask %s for its version: %w: %s", path, reason(ctx, err), strings.TrimSpace(string(out)))
 	}
 	return program{path: path, mariadb: strings.Contains(string(out), "MariaDB")}, nil
 }

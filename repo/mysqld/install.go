@@ -96,7 +96,16 @@ func fill(ctx context.Context, found program, data, temp string, log io.Writer) 
 		log.Write(out.Bytes())
 	}
 	if err != nil {
-		return fmt.Errorf("install a database with %s: %w: %s", path, err, bytes.TrimSpace(out.Bytes()))
+		return fmt.Errorf("install a database with %s: %w: %s", path, reason(ctx, err), bytes.TrimSpace(out.Bytes()))
 	}
 	return nil
+}
+
+// reason is why a command with ctx failed: that ctx ended, rather than that the
+// command was killed for it.
+func reason(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	return err
 }
