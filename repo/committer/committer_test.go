@@ -96,8 +96,8 @@ func TestCommitter_Do(t *testing.T) {
 		f.gate, f.begun = make(chan struct{}), make(chan []uint64, 10)
 		c := start(t, f, committer.Config{Workers: 2})
 		a := doAll(c, 1, 1, 2)
+		<-f.begun // before the other is there, or both may go in one commit
 		b := doAll(c, 1, 3, 4)
-		<-f.begun
 		<-f.begun // both are under way though none has returned
 		close(f.gate)
 		if err := errors.Join(append(a(), b()...)...); err != nil {
