@@ -55,12 +55,13 @@ func (c Class) String() string {
 }
 
 // byNumber is the class of each error number that has one. Numbers from 8000
-// on are TiDB's, 1927 and 1969 are MariaDB's, 3024 and 3572 MySQL's.
+// on are TiDB's, 1927 and 1969 are MariaDB's, those from 3024 to 4031 MySQL's.
 var byNumber = map[uint16]Class{
 	1690: LostSwap, // BIGINT UNSIGNED value is out of range
 
 	1213: Deadlock,
 	1020: Deadlock, // record has changed since last read (snapshot isolation)
+	3101: Deadlock, // rolled back at its commit (group replication)
 	8002: Deadlock, // TiDB: transaction conflict at FOR UPDATE
 	8022: Deadlock, // TiDB: commit failed, run it again
 	9007: Deadlock, // TiDB: write conflict
@@ -78,6 +79,8 @@ var byNumber = map[uint16]Class{
 	1927: LostConnection, // connection was killed
 	2006: LostConnection, // server has gone away
 	2013: LostConnection, // lost connection during query
+	3169: LostConnection, // session was killed
+	4031: LostConnection, // disconnected for having been idle
 	8027: LostConnection, // TiDB: schema lease expired, result undetermined
 
 	1118: TooLarge, // row size too large
@@ -98,6 +101,7 @@ var byNumber = map[uint16]Class{
 	1836: Unavailable, // read-only mode
 	1969: Unavailable, // max_statement_time exceeded
 	3024: Unavailable, // max_execution_time exceeded
+	3032: Unavailable, // offline mode
 	3168: Unavailable, // server is not in service yet
 	9001: Unavailable, // TiDB: PD server timeout
 	9002: Unavailable, // TiDB: TiKV server timeout

@@ -119,6 +119,15 @@ func TestClassify_LostConnection(t *testing.T) {
 		_, err := conn.ExecContext(ctx, `DO 1`)
 		want(t, err, db.LostConnection, repo.ErrUnavailable)
 	})
+	t.Run("IdleTooLong", func(t *testing.T) {
+		conn, id := connection(t)
+		if _, err := conn.ExecContext(ctx, `SET SESSION wait_timeout = 1`); err != nil {
+			t.Fatal(err)
+		}
+		awaitGone(t, id)
+		_, err := conn.ExecContext(ctx, `DO 1`)
+		want(t, err, db.LostConnection, repo.ErrUnavailable)
+	})
 	t.Run("KilledUnderWay", func(t *testing.T) {
 		conn, id := connection(t)
 		done := make(chan error)
@@ -187,6 +196,12 @@ func kill(t *testing.T, id int64) {
 	if _, err := dbtest.DB(t).Exec(fmt.Sprintf(`KILL %d`, id)); err != nil {
 		t.Fatal(err)
 	}
+	awaitGone(t, id)
+}
+
+// awaitGone returns when the server has no connection id.
+func awaitGone(t *testing.T, id int64) {
+	t.Helper()
 	for left, ctx := 1, within(t, 5*time.Second); left > 0; {
 		err := dbtest.DB(t).GetContext(ctx, &left, `SELECT COUNT(*) FROM information_schema.processlist WHERE id = ?`, id)
 		if err != nil {
@@ -317,6 +332,9 @@ func TestClassify_ByValue(t *testing.T) {
 		{number(1690), db.LostSwap, repo.ErrConflict},
 		{number(1053), db.LostConnection, repo.ErrUnavailable},
 		{number(1927), db.LostConnection, repo.ErrUnavailable},
+		{number(3032), db.Unavailable, repo.ErrUnavailable},
+		{number(3101), db.Deadlock, repo.ErrConflict},
+		{number(4031), db.LostConnection, repo.ErrUnavailable},
 		{number(2006), db.LostConnection, repo.ErrUnavailable},
 		{number(2013), db.LostConnection, repo.ErrUnavailable},
 		{number(1290), db.Unavailable, repo.ErrUnavailable},
