@@ -64,8 +64,12 @@ const (
 // maxPasses bounds the groups of slices that are looked at closer.
 const maxPasses = 16
 
-// maxBad is how many accounts are made anew in one audit.
+// maxBad is how many accounts are made anew at once, with what others know.
 const maxBad = 1000
+
+// maxAside is how many short rows are remembered until that is done. Of more the
+// counts are mended as if nothing were lost.
+const maxAside = 100_000
 
 // Progress is how far an audit is.
 type Progress struct {
@@ -125,6 +129,7 @@ type auditor struct {
 	bad      map[uint64]bool        // that were not
 	reported map[pair]bool          // whose faults were reported and stay
 	pairs    map[pair]bool          // suspects that one row alone shows
+	whole    map[uint64]bool        // whose rows were looked at for gaps and have none
 	orphans  map[uint64]bool        // that have a row, or segments, but do not exist
 	nobodies int64                  // how many these are, also past what orphans holds
 	doubted  error                  // why nobody is taken not to exist
@@ -147,7 +152,7 @@ func newAuditor(cfg Config) *auditor {
 		cfg.Step = func(ctx context.Context, _ Progress) error { return ctx.Err() }
 	}
 	return &auditor{cfg: cfg, sums: newSums(cfg.Slices), aside: map[uint64]*badAccount{}, bad: map[uint64]bool{}, reported: map[pair]bool{}, pairs: map[pair]bool{},
-		orphans: map[uint64]bool{}, sum: Summary{Faults: map[Kind]int64{}}}
+		whole: map[uint64]bool{}, orphans: map[uint64]bool{}, sum: Summary{Faults: map[Kind]int64{}}}
 }
 
 func (a *auditor) run(ctx context.Context) error {

@@ -102,6 +102,7 @@ func (a *auditor) gone(ctx context.Context, suspects []pair) ([]pair, error) {
 		}
 		if l.row.Ver == 0 {
 			l.faults = append(l.faults, fault(Row, id, "there is no row, but the rows of %d others name the account", lost[id]))
+			l.damaged = true
 			a.setAside(l)
 		}
 	}

@@ -44,11 +44,33 @@
 //
 // # How it mends
 //
-// Only if asked to. Between two healthy rows, who follows, blocks or asks is the
+// Only if asked to. A row is healthy, has gaps, or is damaged.
+//
+//	healthy  what it says is true, and so is its silence
+//	gaps     what it says is true, but entries are lost: it counts more than row
+//	         and archive hold, or names who does not exist
+//	damaged  what it says may be wrong: bytes, order, an id twice, no row
+//
+// Between two healthy rows, who follows, blocks or asks is the
 // one whose own row is the truth: the other's row is made to say the same, by an
 // edit of both through the committer (app/relation.Mend). Counts and columns are
 // an edit too, headers of segments a rewrite (repo/relation.Edits.Rewrite), a
 // swap like any other.
+//
+// A row that has gaps yields where it is silent. A segment that is gone, or a list
+// put back from a backup, leaves a count that is larger than what is there; an
+// id of which a bit flipped leaves, as a rule, one that is no account. Whom the
+// account followed, blocked or asked is known to the others, so these are asked, in
+// a walk, and what is missing is put in, with their times, before anything is taken
+// out anywhere; who follows it comes by the rule for healthy rows, the follower's
+// own row being the truth. Only then is it counted anew, so that a count that was
+// merely wrong is mended too: nothing was missing then. Whatever stands in such a
+// row stays, but for those who do not exist. Before a follow, block or request is
+// taken away because the row of the one who made it knows nothing of it, that row
+// is looked at for gaps, whatever way the audit came to it.
+//
+// What it cannot tell from a true row is an id that became that of another account,
+// and a count that was lost or lowered together with the entries.
 //
 // A row that is damaged yields to the others: an id stands twice, in the list or
 // in list and archive, the order is wrong, or bytes cannot be read. Which of two
@@ -62,10 +84,12 @@
 //
 // The rewrite takes what the others said for true if the row still has the ver
 // it had before they were asked: between the two nothing can change without a swap
-// of both. A row whose ids stand twice may still be written to; where it was,
+// of both. A row whose ids stand twice, or that has gaps, may still be written to; where it was,
 // those whose word would change it are asked again under its lock. Two damaged
 // rows do not yield to each other. What can be read in either is taken, the
-// rest is lost, and the rule for healthy rows makes them agree.
+// rest is lost, and the rule for healthy rows makes them agree. A row that has gaps
+// takes what a damaged one still says about it; the silence of one that has gaps
+// takes nothing away from a damaged one.
 //
 // An account whose row is gone though it has segments, or though it exists and two
 // or more others name it, is made anew in the same way: rows are never deleted,
@@ -76,7 +100,11 @@
 //
 // An id that is no account is taken out of the rows that name it, with the
 // counts, and no row is made for it; a row or archive that it has is emptied
-// (repo/relation.Edits.Forget). Whether it exists is asked while the row that
+// (repo/relation.Edits.Forget). A row that names it has gaps: it goes out in the
+// swap that puts in what the others know (repo/relation.Edits.Rewrite). Not so where
+// the one who does not exist has a row that says the same, or ten rows name it:
+// then it was an account once, nothing was overwritten, and nobody needs to be
+// asked. Whether it exists is asked while the row that
 // names it is locked, before every removal. That cannot hit an account that
 // comes to be meanwhile: an account is there before any row names it, in the
 // service and in an import, and none is ever removed. Only where the row named
@@ -97,6 +125,7 @@
 // MiB for the sums, the row and archive of one account and its ids (16 bytes for
 // each of its entries, together), and in later passes 24 bytes for each gathered
 // entry, Collect at most, or as many for the accounts that are made anew and,
-// for one at a time, 100 bytes for each entry of it.
+// for one at a time, 100 bytes for each entry of it. Up to 100,000 rows whose count of
+// followers alone is too large are remembered until those are done, 500 bytes each.
 // An audit that is stopped begins anew: what it summed up is gone.
 package audit

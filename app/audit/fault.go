@@ -36,6 +36,8 @@ type Fault struct {
 	Note   string
 	// Err is why it could not be mended.
 	Err error
+
+	silent uint64 // who does not know what the other says it did
 }
 
 // String returns one line.
@@ -60,6 +62,17 @@ func fault(k Kind, account uint64, format string, args ...any) Fault {
 // between makes a fault about two accounts, which the words name.
 func between(k Kind, account, other uint64, format string, args ...any) Fault {
 	return Fault{Kind: k, Account: account, Other: other, Words: fmt.Sprintf(format, args...)}
+}
+
+// by notes who does not know of it.
+func (f Fault) by(silent uint64) Fault {
+	f.silent = silent
+	return f
+}
+
+// namesNobody is the fault of a row that names who does not exist.
+func namesNobody(owner, id uint64) Fault {
+	return between(Nobody, owner, id, "the row of account %d names %d, but there is no such account", owner, id)
 }
 
 // since says when in words.

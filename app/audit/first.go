@@ -50,7 +50,7 @@ func (a *auditor) doubt(ctx context.Context, l *look) error {
 	for _, other := range l.beside {
 		a.pairs[pairOf(id, other)] = true
 	}
-	if l.damaged {
+	if l.damaged || l.short && len(a.aside) < maxAside {
 		a.setAside(l)
 		return nil
 	}

@@ -24,6 +24,8 @@ type look struct {
 	beside   []uint64 // of whom the list says what does not go together
 	lost     bool     // part of it cannot be read
 	damaged  bool     // its lists are not as they must be: others know better
+	short    bool     // it counts more than there is: entries are lost
+	shortOut bool     // of those whom it follows too
 	rewrite  bool     // it takes more than an edit to put right
 }
 
@@ -188,6 +190,8 @@ func (l *look) end() {
 		return // what the counts must be is not known
 	}
 	if l.row.Ver > 0 && l.row.Counts != l.held {
+		l.shortOut = l.row.Following > l.held.Following || l.row.Friends > l.held.Friends
+		l.short = l.shortOut || l.row.Followers > l.held.Followers
 		l.faults = append(l.faults, fault(Count, id, "friends, followers, following are %d, %d, %d, kept and archived are %d, %d, %d",
 			l.row.Friends, l.row.Followers, l.row.Following, l.held.Friends, l.held.Followers, l.held.Following))
 	}

@@ -100,22 +100,33 @@ func (a *auditor) forgetNobodies(ctx context.Context, suspects []pair) ([]pair, 
 	if err != nil || len(missing) == 0 {
 		return suspects, err
 	}
-	named := map[uint64][]uint64{}
+	named, by := map[uint64][]uint64{}, map[uint64]int{}
 	for _, p := range suspects {
 		switch {
 		case a.bad[p.a] || a.bad[p.b] || a.reported[p] || missing[p.a] == missing[p.b]:
 		case missing[p.a]:
 			named[p.b] = append(named[p.b], p.a)
+			by[p.a]++
 		default:
 			named[p.a] = append(named[p.a], p.b)
+			by[p.b]++
 		}
 	}
 	for _, owner := range slices.Sorted(maps.Keys(named)) {
-		if err := a.forget(ctx, owner, named[owner]); err != nil {
+		if err := a.sweep(ctx, owner, named[owner], by); err != nil {
 			return nil, err
 		}
 	}
 	return slices.DeleteFunc(suspects, func(p pair) bool { return missing[p.a] || missing[p.b] }), nil
+}
+
+// nobodiesIn returns those of ids that a row names and that do not exist.
+func (a *auditor) nobodiesIn(ctx context.Context, owner uint64, ids []uint64) ([]uint64, error) {
+	gone, err := a.cfg.Edits.Forget(ctx, owner, ids, true)
+	if errors.Is(err, list.ErrFormat) {
+		return nil, nil // damaged since: the next audit finds it
+	}
+	return gone, err
 }
 
 // forget has a row forget those of ids that do not exist, or everything if its
@@ -127,10 +138,7 @@ func (a *auditor) forget(ctx context.Context, owner uint64, ids []uint64) error 
 	if err := a.pause(ctx); err != nil {
 		return err
 	}
-	gone, err := a.cfg.Edits.Forget(ctx, owner, ids, true)
-	if errors.Is(err, list.ErrFormat) {
-		return nil // damaged since: the next audit finds it
-	}
+	gone, err := a.nobodiesIn(ctx, owner, ids)
 	if err != nil || len(gone) == 0 {
 		return err
 	}
@@ -147,11 +155,30 @@ func (a *auditor) forget(ctx context.Context, owner uint64, ids []uint64) error 
 			faults = append(faults, fault(Nobody, id, "there is a row or an archive with entries, but no such account"))
 			continue
 		}
-		faults = append(faults, between(Nobody, owner, id, "the row of account %d names %d, but there is no such account", owner, id))
+		faults = append(faults, namesNobody(owner, id))
 		a.reported[pairOf(owner, id)] = true
 	}
 	a.reportAll(faults, failed)
 	return ctx.Err()
+}
+
+// vanished is how many rows name one who does not exist where that account was
+// there once, and its row too: no damage makes one id in so many rows.
+const vanished = 10
+
+// sweep has a row forget who does not exist. Where no other reason is known, such
+// an id is one that was overwritten: the row has lost who stood there, and is
+// filled. by is how many rows name an id.
+func (a *auditor) sweep(ctx context.Context, owner uint64, ids []uint64, by map[uint64]int) error {
+	if a.bad[owner] || a.aside[owner] != nil {
+		return nil
+	}
+	odd := slices.ContainsFunc(ids, func(id uint64) bool { return by[id] < vanished })
+	if !odd || a.doubted != nil {
+		return a.forget(ctx, owner, ids)
+	}
+	_, err := a.asideNobodies(ctx, owner, ids)
+	return err
 }
 
 // nobodiesOf has one account forget those whom it names and who do not exist.
@@ -166,5 +193,8 @@ func (a *auditor) nobodiesOf(ctx context.Context, id uint64, own []entry) error 
 		return err
 	}
 	a.doubted = plausible(int64(len(missing)), int64(len(ids)))
-	return a.forget(ctx, id, slices.Sorted(maps.Keys(missing)))
+	if err := a.sweep(ctx, id, slices.Sorted(maps.Keys(missing)), nil); err != nil {
+		return err
+	}
+	return a.rebuild(ctx)
 }

@@ -214,7 +214,64 @@ func TestRun_Planted(t *testing.T) {
 			s.plant(s.star, func(d *relation.Draft) { d.AddFollower(none, 77) })
 			columns(`followers = 7`)(s)
 		}, kinds: "count nobody", truth: true},
-		"NobodyByDamage": {plant: func(s *scene) { s.tangle(s.fans[7], s.star, 1<<31) }, kinds: "edge nobody"},
+		"NobodyByDamage": {plant: func(s *scene) { s.tangle(s.fans[7], s.star, 1<<31) }, kinds: "nobody", truth: true, note: "1 of them were put back",
+			about: func(s *scene) []uint64 { return []uint64{s.fans[7], 1 << 31} }},
+		"NobodyByDamageOfFriend":   {plant: func(s *scene) { s.tangle(s.star, s.fans[0], 1<<31) }, kinds: "nobody", truth: true},
+		"NobodyByDamageOfFollower": {plant: func(s *scene) { s.tangle(s.star, s.fans[20], 1<<31) }, kinds: "nobody", truth: true},
+		"NobodyByDamageOfTwo": {plant: func(s *scene) {
+			s.tangle(s.fans[7], s.star, 1<<31)
+			s.tangle(s.fans[7], s.fans[8], 1<<31+1)
+		}, kinds: "nobody nobody", truth: true},
+		"NobodyByDamageOfBoth": {plant: func(s *scene) {
+			s.tangle(s.fans[7], s.star, 1<<31)
+			s.tangle(s.fans[12], s.fans[13], 1<<31)
+		}, kinds: "nobody nobody", truth: true},
+		"NobodyByDamageBesideDouble": {plant: func(s *scene) {
+			s.tangle(s.fans[7], s.fans[8], 1<<31)
+			s.tangle(s.fans[8], s.fans[9], s.fans[13])
+		}, kinds: "double nobody", truth: true},
+		"NobodyByDamageBesideCut": {plant: func(s *scene) {
+			s.tangle(s.fans[7], s.star, 1<<31)
+			s.rewriteList(s.fans[12], func(b []byte) []byte { return b[:9] })
+		}, kinds: "bytes nobody", truth: true},
+		"NobodyByDamageOfBlock":   {plant: func(s *scene) { s.tangle(s.blocker, s.blocked, 1<<31) }, kinds: "nobody", truth: true},
+		"NobodyByDamageOfRequest": {plant: func(s *scene) { s.tangle(s.asker, s.locked, 1<<31) }, kinds: "nobody", truth: true},
+		"NobodyByDamageInArchive": {plant: func(s *scene) {
+			s.rewriteSegment(s.fans[4], list.Following, func(b []byte) []byte { return overwrite(b, s.fans[5], 1<<31) })
+		}, kinds: "nobody segment", truth: true},
+		"SegmentGone": {plant: func(s *scene) {
+			s.exec(`DELETE FROM relation_archive WHERE bucket = ? AND account_id = ? AND section = 1`, star(s)...)
+		}, kinds: "count" + strings.Repeat(" edge", 15), truth: true},
+		"SegmentOfFollowingGone": {plant: func(s *scene) { s.loseSegment(s.fans[4], list.Following) }, kinds: "count", truth: true, note: "2 of them were put back",
+			about: func(s *scene) []uint64 { return []uint64{s.fans[4]} }},
+		"SegmentOfFriendsGone": {plant: func(s *scene) {
+			s.trim(s.fans[0], 0)
+			s.truth = s.graph()
+			s.loseSegment(s.fans[0], list.Friends)
+		}, kinds: "count", truth: true},
+		"AllSegmentsGone": {plant: func(s *scene) {
+			s.exec(`DELETE FROM relation_archive WHERE bucket = ? AND account_id = ?`, relation.Bucket(s.fans[4]), s.fans[4])
+		}, kinds: "count", truth: true},
+		"TwoSegmentsGone": {plant: func(s *scene) {
+			s.trim(s.fans[9], 1)
+			s.truth = s.graph()
+			s.loseSegment(s.fans[4], list.Following)
+			s.loseSegment(s.fans[9], list.Following)
+		}, kinds: "count count", truth: true},
+		"SegmentGoneAndDouble": {plant: func(s *scene) {
+			s.exec(`DELETE FROM relation_archive WHERE bucket = ? AND account_id = ? AND section = 1`, star(s)...)
+			s.tangle(s.fans[2], s.fans[3], s.fans[7])
+		}, kinds: "count double" + strings.Repeat(" edge", 14), truth: true},
+		"SegmentGoneAndCutList": {plant: func(s *scene) {
+			s.loseSegment(s.fans[4], list.Following)
+			s.rewriteList(s.fans[20], func(b []byte) []byte { return b[:9] })
+		}, kinds: "bytes count", truth: true},
+		"ListSwappedForOlder": {plant: func(s *scene) {
+			old := s.row(s.fans[7]).List
+			s.follow(s.fans[7], s.b)
+			s.truth = s.graph()
+			s.rewriteList(s.fans[7], func([]byte) []byte { return old })
+		}, kinds: "column count", truth: true},
 		"NobodyWithRow": {plant: func(s *scene) {
 			s.plant(s.a, func(d *relation.Draft) { d.AddFollowing(none, 77) })
 			s.plant(none, func(d *relation.Draft) { d.AddFollower(s.a, 77) })

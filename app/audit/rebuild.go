@@ -16,11 +16,12 @@ type badAccount struct {
 	faults []Fault
 	lost   bool // part of it cannot be read
 	told   relation.Told
+	deaf   bool // nothing that others know can be missing
 }
 
 // setAside keeps an account for a rebuild.
 func (a *auditor) setAside(l *look) {
-	a.aside[l.row.AccountID] = &badAccount{faults: l.faults, lost: l.lost, told: relation.Told{Ver: l.row.Ver}}
+	a.aside[l.row.AccountID] = &badAccount{faults: l.faults, lost: l.lost, told: relation.Told{Ver: l.row.Ver, Gaps: !l.damaged}, deaf: !l.damaged && !l.shortOut}
 }
 
 // errTooMany is why a list was not made anew.
@@ -33,19 +34,23 @@ func (a *auditor) rebuild(ctx context.Context) error {
 	if err := a.orphanAside(ctx); err != nil || len(a.aside) == 0 {
 		return err
 	}
-	weak := maps.Clone(a.bad)
+	weak, deaf := maps.Clone(a.bad), true
 	for id, b := range a.aside {
 		weak[id], b.told.Weak = true, weak
+		deaf = deaf && b.deaf
+	}
+	if deaf {
+		return a.rebuildAll(ctx, true)
 	}
 	room := a.cfg.Collect
 	w := a.walk("rebuild", func(owner uint64, v list.View) {
 		eachEntry(owner, v, func(e entry) {
-			_, own := a.aside[e.owner]
+			by, own := a.aside[e.owner]
 			about, named := a.aside[e.other]
-			if (own || named) && !a.recent(e) {
+			if (own && !by.told.Gaps || named && !about.told.Gaps) && !a.recent(e) {
 				a.sums.count(e, -1)
 			}
-			if !named || e.owner == e.other || a.lone(e.owner) || room <= 0 {
+			if !named || !about.hears(e) || e.owner == e.other || a.lone(e.owner) || room <= 0 {
 				return
 			}
 			room--
@@ -62,15 +67,21 @@ func (a *auditor) rebuild(ctx context.Context) error {
 }
 
 func (a *auditor) rebuildAll(ctx context.Context, complete bool) error {
-	for i, id := range slices.Sorted(maps.Keys(a.aside)) {
+	heard := 0
+	for _, id := range slices.Sorted(maps.Keys(a.aside)) {
 		if err := a.pause(ctx); err != nil {
 			return err
 		}
 		b, err := a.aside[id], errTooMany
-		if complete && i < maxBad {
+		if !b.deaf {
+			heard++
+		}
+		if b.deaf || complete && heard <= maxBad {
 			err = a.rebuildOne(ctx, id, b)
 		}
-		a.bad[id] = !a.cfg.Repair || err != nil
+		if a.bad[id] = (!a.cfg.Repair || err != nil) && !b.deaf; !a.bad[id] {
+			delete(a.bad, id)
+		}
 		a.reportAll(b.faults, err)
 	}
 	clear(a.aside)
@@ -79,10 +90,16 @@ func (a *auditor) rebuildAll(ctx context.Context, complete bool) error {
 
 // rebuildOne makes the list of one account anew, and notes what that took.
 func (a *auditor) rebuildOne(ctx context.Context, id uint64, b *badAccount) error {
+	if b.told.Gaps {
+		return a.fill(ctx, id, b)
+	}
 	known := fmt.Sprintf("other rows know %d follows and %d blocks and requests of account %d", len(b.told.Edges), len(b.told.Beside), id)
 	if !a.cfg.Repair {
 		b.note(known)
 		return nil
+	}
+	if err := a.heedSilent(ctx, id, b); err != nil {
+		return err
 	}
 	done, err := a.cfg.Edits.Rewrite(ctx, id, &b.told)
 	if err != nil {

@@ -10,46 +10,63 @@ import (
 	"kith/repo/relation"
 )
 
-// verifyAll judges suspects, one after the other.
+// verifyAll judges suspects. Rows that turn out to have gaps are filled first,
+// and the pairs that showed it judged after that.
 func (a *auditor) verifyAll(ctx context.Context, suspects []pair) error {
 	suspects, err := a.forgetNobodies(ctx, suspects)
-	if err != nil {
-		return err
+	for err == nil && len(suspects)+len(a.aside)+len(a.pairs) > 0 {
+		if err = a.rebuild(ctx); err == nil {
+			suspects, err = a.judgeAll(ctx, append(suspects, a.shown()...))
+		}
 	}
+	return err
+}
+
+// judgeAll judges suspects, one after the other, and returns those to be judged
+// again: each of them set a row aside, which happens once to a row.
+func (a *auditor) judgeAll(ctx context.Context, suspects []pair) (again []pair, err error) {
 	for i, p := range suspects {
 		if a.bad[p.a] || a.bad[p.b] || a.reported[p] {
 			continue // what is wrong with them was reported
 		}
 		if err := a.step(ctx, "verify", int64(i), int64(len(suspects))); err != nil {
-			return err
+			return nil, err
+		}
+		later, err := a.verify(ctx, p)
+		if err != nil {
+			return nil, err
+		}
+		if later {
+			again = append(again, p)
+			continue
 		}
 		a.sum.Suspects++
-		if err := a.verify(ctx, p); err != nil {
-			return err
-		}
 	}
-	return nil
+	return again, nil
 }
 
-// verify judges a suspect by both rows, and reports or mends it.
-func (a *auditor) verify(ctx context.Context, p pair) error {
+// verify judges a suspect by both rows, and reports or mends it; later where one
+// of them has gaps that are to be filled first.
+func (a *auditor) verify(ctx context.Context, p pair) (later bool, err error) {
 	if fine, err := a.plain(ctx, p); fine || err != nil {
-		return err
+		return false, err
 	}
 	var faults []Fault
 	for range judgements {
-		var err error
 		if faults, err = a.judge(ctx, p); err != nil || len(faults) == 0 {
-			return err
+			return false, err
 		}
 	}
-	var err error
-	if a.cfg.Repair {
-		err = a.mend(ctx, p)
+	later, failed, err := a.heedGaps(ctx, faults)
+	if later || err != nil {
+		return later, err
+	}
+	if a.cfg.Repair && failed == nil {
+		failed = a.mend(ctx, p)
 	}
 	a.tell(p)
-	a.reportAll(faults, err)
-	return ctx.Err()
+	a.reportAll(faults, failed)
+	return false, ctx.Err()
 }
 
 // plain reports whether one unlocked look at two rows shows that nothing is
@@ -181,7 +198,7 @@ func compareFollow(x, y *relation.Draft) []Fault {
 	case out && !in:
 		return []Fault{between(Edge, to, from, "account %d follows %d since %s, but is not among the followers of %d", from, to, since(outAt), to)}
 	case in && !out:
-		return []Fault{between(Edge, to, from, "account %d has %d among its followers since %s, but %d does not follow it", to, from, since(inAt), from)}
+		return []Fault{between(Edge, to, from, "account %d has %d among its followers since %s, but %d does not follow it", to, from, since(inAt), from).by(from)}
 	case out && outAt != inAt:
 		return []Fault{between(Time, to, from, "account %d follows %d since %s by its own row, since %s by the row of %d", from, to, since(outAt), since(inAt), to)}
 	}
@@ -204,7 +221,7 @@ func compareBeside(x, y *relation.Draft) (faults []Fault) {
 		case is && !told:
 			faults = append(faults, between(m.kind, to, from, "the %s of account %d to %d stands in the section %s of %d, but not in %s of %d", m.verb, from, to, m.mine, from, m.theirs, to))
 		case told && !is:
-			faults = append(faults, between(m.kind, to, from, "the %s of account %d to %d stands in the section %s of %d, but not in %s of %d", m.verb, from, to, m.theirs, to, m.mine, from))
+			faults = append(faults, between(m.kind, to, from, "the %s of account %d to %d stands in the section %s of %d, but not in %s of %d", m.verb, from, to, m.theirs, to, m.mine, from).by(from))
 		}
 	}
 	return faults

@@ -14,6 +14,7 @@ import (
 	"kith/repo/committer"
 	"kith/repo/db"
 	"kith/repo/dbtest"
+	"kith/repo/list"
 	"kith/repo/relation"
 )
 
@@ -163,6 +164,22 @@ func (w *world) exec(query string, args ...any) {
 	if n, err := res.RowsAffected(); n == 0 || err != nil {
 		w.Fatalf("%s: %d rows changed, %v", query, n, err)
 	}
+}
+
+// loseSegment deletes the archive of one section, and wants it to be there.
+func (w *world) loseSegment(id uint64, s list.Section) {
+	w.Helper()
+	w.exec(`DELETE FROM relation_archive WHERE bucket = ? AND account_id = ? AND section = ?`, relation.Bucket(id), id, s)
+}
+
+// rewriteSegment changes the bytes of an archived list.
+func (w *world) rewriteSegment(id uint64, s list.Section, edit func(b []byte) []byte) {
+	w.Helper()
+	var b []byte
+	if err := w.small.GetContext(w.Context(), &b, `SELECT list FROM relation_archive WHERE bucket = ? AND account_id = ? AND section = ?`, relation.Bucket(id), id, s); err != nil {
+		w.Fatal(err)
+	}
+	w.exec(`UPDATE relation_archive SET list = ? WHERE bucket = ? AND account_id = ? AND section = ?`, edit(b), relation.Bucket(id), id, s)
 }
 
 // rewriteList changes the bytes of a list behind everybody's back.

@@ -4,11 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/jmoiron/sqlx"
 
 	"kith/repo"
+	"kith/repo/account"
 	"kith/repo/db"
 	"kith/repo/list"
 )
@@ -28,6 +30,13 @@ type Told struct {
 	// Ver is that of the row before the others were asked. Where the row has moved
 	// on since, those whose word would change it are asked again.
 	Ver uint64
+	// Gaps says that entries of the row are lost, but that what stands there is
+	// true: of what was told, the follows, blocks and requests of the account itself
+	// are added where they are missing, be the others weak or not, and nothing else
+	// counts. The row has to be one that can be read.
+	Gaps bool
+	// Nobody are ids to be taken out, those of them that are no accounts.
+	Nobody []uint64
 }
 
 // Beside is an entry of blocking, blocked by, requests or requested.
@@ -44,6 +53,7 @@ type Rewritten struct {
 	Added   int            // entries that others told of and that were missing
 	Righted int            // accounts about whom the follows, or their times, were other than told
 	Dropped int            // accounts about whom there was something that nobody told of
+	Nobody  []uint64       // those of Told.Nobody that are no accounts
 }
 
 // Rewrite makes an account's row and archive right by themselves, while it
@@ -58,7 +68,8 @@ type Rewritten struct {
 // the row; entries they told of that are missing beside are added, and who
 // blocked the owner or asks to follow it is only who says so. What the owner
 // alone knows, whom it blocks, asks or muted and its options, is kept as far as
-// it can be read. Without told it answers ErrLost where something cannot be read
+// it can be read. Where a row only has gaps its own word stands, see Told. Without
+// told, or with gaps, it answers ErrLost where something cannot be read
 // and changes nothing. Errors are those of Swap, and repo.ErrConflict where the
 // swap is lost, or where the row moved on so far since the others were asked that
 // they would have to be asked anew.
@@ -117,6 +128,7 @@ type rewrite struct {
 	edges  []list.Edge     // what moves from segments to the row
 	moved  []*segment
 	done   Rewritten
+	nobody map[uint64]bool
 	lost   bool // something cannot be read,
 	blank  bool // edges among it
 }
@@ -134,7 +146,6 @@ func readRewrite(ctx context.Context, tx *sqlx.Tx, id uint64, told *Told) (*rewr
 		w.done.Lost = everySection
 	}
 	w.lose(w.done.Lost)
-	w.note(w.list)
 	return w, nil
 }
 
@@ -150,7 +161,7 @@ func (w *rewrite) note(l *list.List) {
 		from := len(w.ids)
 		w.ids = l.AppendIDs(w.ids, s)
 		for _, id := range w.ids[from:] {
-			if w.yields(id) && w.told.edge(id) != edgeIn(l, id) {
+			if w.nobody[id] || w.yields(id) && w.told.edge(id) != edgeIn(l, id) || w.gaps() && w.told.edge(id).rel&^edgeIn(l, id).rel != 0 {
 				w.out[id] = true
 			}
 		}
@@ -158,15 +169,35 @@ func (w *rewrite) note(l *list.List) {
 }
 
 // yields reports whether others decide what the row says about id.
-func (w *rewrite) yields(id uint64) bool { return w.told != nil && !w.told.Weak[id] }
+func (w *rewrite) yields(id uint64) bool {
+	return w.told != nil && (w.nobody[id] || !w.told.Gaps && !w.told.Weak[id])
+}
+
+// gaps reports whether the row yields only where it says nothing.
+func (w *rewrite) gaps() bool { return w.told != nil && w.told.Gaps }
+
+// findNobody finds those to be taken out who are no accounts. The row is locked,
+// and an account is there before any row names it.
+func (w *rewrite) findNobody(ctx context.Context) (err error) {
+	if w.told == nil || len(w.told.Nobody) == 0 {
+		return nil
+	}
+	w.nobody, err = account.Missing(ctx, w.q, w.told.Nobody)
+	w.done.Nobody = slices.Sorted(maps.Keys(w.nobody))
+	return err
+}
 
 // run finds what is wrong in a first pass over the segments and puts it right
 // in a second.
 func (w *rewrite) run(ctx context.Context) error {
+	if err := w.findNobody(ctx); err != nil {
+		return err
+	}
+	w.note(w.list)
 	if err := eachSegment(ctx, w.q, w.row.AccountID, w.inspect); err != nil {
 		return err
 	}
-	if w.told == nil && w.lost {
+	if (w.told == nil || w.told.Gaps) && w.lost {
 		return ErrLost
 	}
 	slices.Sort(w.ids)

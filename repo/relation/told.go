@@ -20,9 +20,20 @@ func newWords(t *Told) *words {
 		return nil
 	}
 	w := &words{*t}
-	w.Edges = slices.SortedFunc(slices.Values(t.Edges), func(a, b list.Edge) int { return cmp.Compare(a.ID, b.ID) })
-	w.Beside = slices.SortedFunc(slices.Values(t.Beside), Beside.compare)
+	if t.Gaps {
+		w.Told = t.own()
+	}
+	w.Edges = slices.SortedFunc(slices.Values(w.Edges), func(a, b list.Edge) int { return cmp.Compare(a.ID, b.ID) })
+	w.Beside = slices.SortedFunc(slices.Values(w.Beside), Beside.compare)
 	return w
+}
+
+// own returns what was told of what the account itself does.
+func (t *Told) own() Told {
+	out := *t
+	out.Edges = slices.DeleteFunc(slices.Clone(t.Edges), func(e list.Edge) bool { return !e.Out })
+	out.Beside = slices.DeleteFunc(slices.Clone(t.Beside), func(b Beside) bool { return b.Section != list.Blocking && b.Section != list.Requested })
+	return out
 }
 
 func (b Beside) compare(c Beside) int {
@@ -72,7 +83,8 @@ func (w *rewrite) believe() {
 	var missing, other []list.Edge
 	for _, e := range w.told.Edges {
 		switch there := w.holds(e.ID); {
-		case !there && (w.yields(e.ID) || w.blank):
+		case w.nobody[e.ID]:
+		case !there && (w.yields(e.ID) || w.blank), w.gaps() && (!there || w.out[e.ID]):
 			missing = append(missing, e)
 		case there && w.yields(e.ID) && w.out[e.ID]:
 			other = append(other, e)
@@ -100,12 +112,18 @@ func (w *rewrite) believe() {
 			w.done.Dropped++
 		}
 	}
+	for id := range w.nobody {
+		for _, s := range timed {
+			w.list.Drop(s, id)
+		}
+		_, _ = w.list.SetOption(id, list.Option{}) // none is a valid one
+	}
 }
 
 // missing reports whether an entry that was told of counts and is not there.
 func (w *rewrite) missing(b Beside) bool {
 	_, there := w.list.Time(b.Section, b.ID)
-	return !there && (w.yields(b.ID) || slices.Contains(w.done.Lost, b.Section))
+	return !there && !w.nobody[b.ID] && (w.yields(b.ID) || w.gaps() || slices.Contains(w.done.Lost, b.Section))
 }
 
 // unsaid returns those who blocked the owner or asked to follow it as the list
@@ -129,7 +147,7 @@ const maxAskAgain = 1000
 func (w *rewrite) askAgain(ctx context.Context) error {
 	doubt := map[uint64]bool{}
 	add := func(id uint64) {
-		if w.yields(id) {
+		if (w.yields(id) || w.gaps()) && !w.nobody[id] {
 			doubt[id] = true
 		}
 	}
@@ -152,7 +170,7 @@ func (w *rewrite) askAgain(ctx context.Context) error {
 	if len(doubt) > maxAskAgain {
 		return fmt.Errorf("written to since %d others were asked who say otherwise: %w", len(doubt), repo.ErrConflict)
 	}
-	now := Told{Ver: w.ver, Weak: maps.Clone(w.told.Weak)}
+	now := Told{Ver: w.ver, Weak: maps.Clone(w.told.Weak), Gaps: w.told.Gaps, Nobody: w.told.Nobody}
 	now.Edges = slices.DeleteFunc(w.told.Edges, func(e list.Edge) bool { return doubt[e.ID] })
 	now.Beside = slices.DeleteFunc(w.told.Beside, func(b Beside) bool { return doubt[b.ID] })
 	for _, id := range slices.Sorted(maps.Keys(doubt)) {
