@@ -49,7 +49,7 @@ func (s *Server) maxBody(c *call) int64 {
 func (s *Server) interactions(_ context.Context, c *call) error {
 	kind, _, err := mime.ParseMediaType(c.Request().Header.Get("Content-Type"))
 	if err != nil || kind != "application/json" {
-		return errContentType
+		return errContentTypeJSON
 	}
 	raw, err := c.raw()
 	if err != nil {
@@ -97,8 +97,9 @@ func (id *sentID) UnmarshalJSON(b []byte) error {
 
 // sentTime is a moment, as RFC 3339 or unix seconds.
 type sentTime struct {
-	at  time.Time // zero: not given
-	bad bool
+	at    time.Time
+	given bool
+	bad   bool
 }
 
 // UnmarshalJSON reads a moment.
@@ -107,6 +108,7 @@ func (t *sentTime) UnmarshalJSON(b []byte) error {
 	if text == "null" || text == "" {
 		return nil
 	}
+	t.given = true
 	if n, err := strconv.ParseInt(text, 10, 64); err == nil {
 		t.at = time.Unix(n, 0)
 		return nil
@@ -150,7 +152,7 @@ func (in sentInteraction) event(now time.Time) (interaction.Event, string) {
 		return e, "target is not an account id"
 	case in.At.bad:
 		return e, "at must be RFC 3339 or unix seconds"
-	case in.At.at.IsZero():
+	case !in.At.given:
 		return e, ""
 	case in.At.at.Unix() <= 0 || in.At.at.After(now.Add(maxAhead)):
 		return e, "at is not within 1970 and now"

@@ -97,6 +97,8 @@ func TestInteractions(t *testing.T) {
 		"no target":     {`{"interactions":[{"actor":"1","kind":"visit"}]}`, 422, "interactions[0]: target"},
 		"kind":          {`{"interactions":[{"actor":"1","target":"2","kind":"zap"}]}`, 422, "interactions[0]: kind"},
 		"time":          {`{"interactions":[{"actor":"1","target":"2","kind":"visit","at":"noon"}]}`, 422, "interactions[0]: at"},
+		"first year":    {`{"interactions":[{"actor":"1","target":"2","kind":"visit","at":"0001-01-01T00:00:00Z"}]}`, 422, "interactions[0]: at is not within"},
+		"second 0":      {`{"interactions":[{"actor":"1","target":"2","kind":"visit","at":0}]}`, 422, "interactions[0]: at is not within"},
 		"object":        {`{"interactions":[{"actor":"1","target":"2","kind":"visit","at":{}}]}`, 422, "interactions[0]: at"},
 		"ahead":         {`{"interactions":[{"actor":"1","target":"2","kind":"visit","at":"2027-01-01T00:00:00Z"}]}`, 422, "interactions[0]: at"},
 		"too many":      {`{"interactions":[` + many(1001) + `]}`, 422, "at most 1000"},
@@ -108,7 +110,7 @@ func TestInteractions(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) { server.json("/api/v1/interactions", c.body).refused(c.status, c.sentence) })
 	}
-	server.form("/api/v1/interactions", "interactions[]=1").refused(http.StatusUnsupportedMediaType, "must be")
+	server.form("/api/v1/interactions", "interactions[]=1").refused(http.StatusUnsupportedMediaType, "must be JSON, with Content-Type")
 	if len(e.heard()) != before {
 		t.Errorf("%d were taken of refused requests", len(e.heard())-before)
 	}

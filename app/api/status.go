@@ -24,14 +24,15 @@ func (e *statusError) Error() string { return e.sentence }
 
 // The refusals that come from here and not from a service.
 var (
-	errToken       = &statusError{http.StatusUnauthorized, "The access token is invalid"}
-	errScope       = &statusError{http.StatusForbidden, "This action is outside the authorized scopes"}
-	errNotFound    = &statusError{http.StatusNotFound, sentenceNotFound}
-	errTooMany     = &statusError{http.StatusTooManyRequests, "Too many requests"}
-	errTooLong     = &statusError{http.StatusRequestEntityTooLarge, "The request is too large"}
-	errTooSlow     = &statusError{http.StatusRequestTimeout, "The request took too long to arrive"}
-	errContentType = &statusError{http.StatusUnsupportedMediaType, "The request body must be a form, JSON or multipart"}
-	errNoCall      = errors.New("route called without its middleware")
+	errToken           = &statusError{http.StatusUnauthorized, "The access token is invalid"}
+	errScope           = &statusError{http.StatusForbidden, "This action is outside the authorized scopes"}
+	errNotFound        = &statusError{http.StatusNotFound, sentenceNotFound}
+	errTooMany         = &statusError{http.StatusTooManyRequests, "Too many requests"}
+	errTooLong         = &statusError{http.StatusRequestEntityTooLarge, "The request is too large"}
+	errTooSlow         = &statusError{http.StatusRequestTimeout, "The request took too long to arrive"}
+	errContentType     = &statusError{http.StatusUnsupportedMediaType, "The request body must be a form, JSON or multipart"}
+	errContentTypeJSON = &statusError{http.StatusUnsupportedMediaType, "The request body must be JSON, with Content-Type: application/json"}
+	errNoCall          = errors.New("route called without its middleware")
 )
 
 const (
