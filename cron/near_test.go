@@ -113,6 +113,31 @@ func TestAffinity(t *testing.T) {
 	}
 }
 
+// sum is what steps did in all.
+func sum(steps []Step) (all Step) {
+	for _, s := range steps {
+		all.Rows += s.Rows
+		all.Done += s.Done
+	}
+	return all
+}
+
+// A dry run counts what the run does.
+func TestAffinity_DryRun(t *testing.T) {
+	w := newNearWorld(t)
+	w.visits(2, 2, 2, 3, 1023, 1026)
+	if err := w.run(w.fold, "", func(r *Run) { r.DryRun = true }); err != nil {
+		t.Fatal(err)
+	}
+	dry := sum(w.steps)
+	if err := w.run(w.fold, "", nil); err != nil {
+		t.Fatal(err)
+	}
+	if did := sum(w.steps); dry != did || dry != (Step{Rows: 6, Done: 4}) {
+		t.Errorf("dry %+v, then %+v, want 6 events in 4 rows", dry, did)
+	}
+}
+
 // A run that begins in the middle comes round.
 func TestAffinity_FromCursor(t *testing.T) {
 	w := newNearWorld(t)

@@ -16,7 +16,7 @@ import (
 // Log is the interaction log.
 type Log interface {
 	Next(ctx context.Context, bucket uint16) (uint16, error)
-	Load(ctx context.Context, bucket uint16, below uint64, limit int) ([]interaction.Batch, error)
+	Load(ctx context.Context, bucket uint16, after, below uint64, limit int) ([]interaction.Batch, error)
 	Count(ctx context.Context, first, last uint16) (int64, error)
 	Drop(ctx context.Context, b interaction.Batch) error
 }
@@ -86,6 +86,33 @@ func (f *Folder) Next(ctx context.Context, bucket uint16) (uint16, bool, error) 
 	return next, err == nil, err
 }
 
+// Look tells what Step would do with a whole bucket, and writes nothing. Batches
+// that cannot be read do not count.
+func (f *Folder) Look(ctx context.Context, bucket uint16, below uint64) (would Folded, err error) {
+	actors := map[uint64]bool{}
+	for after, more := uint64(0), true; more; {
+		batches, err := f.log.Load(ctx, bucket, after, below, maxBatches)
+		if err != nil {
+			return Folded{}, err
+		}
+		for _, b := range batches {
+			after = b.ID
+			some, err := b.Decode()
+			if err != nil {
+				continue
+			}
+			would.Batches++
+			would.Events += len(some)
+			for _, e := range some {
+				actors[e.Actor] = true
+			}
+		}
+		more = len(batches) == maxBatches
+	}
+	would.Rows = len(actors)
+	return would, nil
+}
+
 // Before returns the end of what is to be folded by a run that begins now:
 // batches of later moments are left to the next run.
 func (f *Folder) Before() uint64 { return interaction.FirstID(f.now().UnixMilli() + 1) }
@@ -103,7 +130,7 @@ func (f *Folder) Step(ctx context.Context, bucket uint16, below uint64) (Folded,
 }
 
 func (f *Folder) try(ctx context.Context, bucket uint16, below uint64) (Folded, bool, error) {
-	batches, err := f.log.Load(ctx, bucket, below, maxBatches)
+	batches, err := f.log.Load(ctx, bucket, 0, below, maxBatches)
 	if err != nil {
 		return Folded{}, false, err
 	}

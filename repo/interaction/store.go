@@ -53,11 +53,11 @@ func (s *Store) Next(ctx context.Context, bucket uint16) (uint16, error) {
 	return next, nil
 }
 
-// Load returns the oldest batches of a bucket whose ids are below the given one,
-// at most limit. Index: PRIMARY, a range.
-func (s *Store) Load(ctx context.Context, bucket uint16, below uint64, limit int) ([]Batch, error) {
+// Load returns the oldest batches of a bucket whose ids come after one and are
+// below another, at most limit. Index: PRIMARY, a range.
+func (s *Store) Load(ctx context.Context, bucket uint16, after, below uint64, limit int) ([]Batch, error) {
 	var out []Batch
-	err := s.db.SelectContext(ctx, &out, `SELECT bucket, batch_id, n, events FROM interaction WHERE bucket = ? AND batch_id < ? ORDER BY batch_id LIMIT ?`, bucket, below, min(limit, MaxRows))
+	err := s.db.SelectContext(ctx, &out, `SELECT bucket, batch_id, n, events FROM interaction WHERE bucket = ? AND batch_id > ? AND batch_id < ? ORDER BY batch_id LIMIT ?`, bucket, after, below, min(limit, MaxRows))
 	if err != nil {
 		return nil, fmt.Errorf("load interactions of bucket %d: %w", bucket, db.Wrap(err))
 	}

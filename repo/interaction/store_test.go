@@ -39,11 +39,11 @@ func TestStore_AppendLoadDelete(t *testing.T) {
 	if n, err := s.Count(ctx, 6, 7); err != nil || n != 0 {
 		t.Errorf("got %d, %v, want none", n, err)
 	}
-	got, err := s.Load(ctx, 5, 1<<60, 10)
+	got, err := s.Load(ctx, 5, 0, 1<<60, 10)
 	if err != nil || len(got) != 1 || got[0].N != 2 || !slices.Equal(got[0].Events, batches[0].Events) {
 		t.Fatalf("got %+v, %v", got, err)
 	}
-	if got, err := s.Load(ctx, 5, got[0].ID, 10); err != nil || len(got) != 0 {
+	if got, err := s.Load(ctx, 5, 0, got[0].ID, 10); err != nil || len(got) != 0 {
 		t.Errorf("got %+v, %v below the first id", got, err)
 	}
 	remove := func(tx *sqlx.Tx) error { return Delete(ctx, tx, 5, got) }
@@ -78,7 +78,7 @@ func TestStore_Bounds(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if got, err := s.Load(ctx, 5, 1<<60, 10*MaxRows); err != nil || len(got) != MaxRows {
+	if got, err := s.Load(ctx, 5, 0, 1<<60, 10*MaxRows); err != nil || len(got) != MaxRows {
 		t.Errorf("got %d batches, %v, want %d", len(got), err, MaxRows)
 	}
 	if err := db.WithTx(ctx, pool, func(tx *sqlx.Tx) error { return Delete(ctx, tx, 5, batches) }); err != nil {
