@@ -172,7 +172,11 @@ func (e expiring) group(ctx context.Context, run *Run, bad *faults, ids []uint64
 // runs deletes old runs of all jobs.
 func (e expiring) runs(ctx context.Context, run *Run, w *walk) error {
 	before := e.Now().Add(-e.Keep).UnixMilli()
+	var names []string
 	for _, name := range slices.Sorted(slices.Values(e.Jobs)) {
+		names = append(names, name, job.OfOne(name))
+	}
+	for _, name := range names {
 		if run.DryRun {
 			n, err := e.Runs.Old(ctx, name, before)
 			if err != nil {

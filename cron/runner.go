@@ -143,7 +143,7 @@ func (r *Runner) take(ctx context.Context, j Job, o Options) (*lease.Lease, erro
 // busy says who holds the lease, and since when if that can be found out.
 func (r *Runner) busy(ctx context.Context, j Job, held *lease.HeldError) *BusyError {
 	e := &BusyError{Job: j.Name, Who: lease.Who(held.Row.Holder)}
-	runs, err := r.cfg.Runs.Last(ctx, j.Name, recent)
+	runs, err := r.last(ctx, j)
 	if err != nil {
 		return e // the sentence is good without it
 	}
@@ -155,18 +155,28 @@ func (r *Runner) busy(ctx context.Context, j Job, held *lease.HeldError) *BusyEr
 	return e
 }
 
+// last returns the latest runs of a job, those of one account after the others.
+func (r *Runner) last(ctx context.Context, j Job) ([]job.Run, error) {
+	whole, err := r.cfg.Runs.Last(ctx, j.Name, recent)
+	if err != nil {
+		return nil, err
+	}
+	ofOne, err := r.cfg.Runs.Last(ctx, job.OfOne(j.Name), recent)
+	return append(whole, ofOne...), err
+}
+
 // recent is how many earlier runs a run looks at.
 const recent = 20
 
 // settle looks at the runs before this one: those that never ended were
 // killed, since the lease is ours. ErrServed where one of them served the tick.
 func (r *Runner) settle(ctx context.Context, j Job, tick time.Time) error {
-	runs, err := r.cfg.Runs.Last(ctx, j.Name, recent)
+	runs, err := r.last(ctx, j)
 	if err != nil {
 		return err
 	}
 	served := false
-	if at := slices.IndexFunc(runs, func(run job.Run) bool { return run.Result == job.OK }); at >= 0 {
+	if at := slices.IndexFunc(runs, func(run job.Run) bool { return run.Name == j.Name && run.Result == job.OK }); at >= 0 {
 		r.cfg.Metrics.succeeded(runs[at])
 	}
 	for _, run := range runs {

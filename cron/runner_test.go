@@ -156,7 +156,10 @@ func TestRunner_Apart(t *testing.T) {
 			t.Errorf("%+v: the place is now %q, %v", o, place, err)
 		}
 	}
-	if runs := w.last(t, name); len(runs) != 1 {
+	if runs := w.last(t, name); len(runs) != 0 {
+		t.Errorf("%d runs are noted, want none of the whole", len(runs))
+	}
+	if runs := w.last(t, job.OfOne(name)); len(runs) != 1 {
 		t.Errorf("%d runs are noted, want that of the one account", len(runs))
 	}
 }
@@ -417,6 +420,10 @@ func TestRunner_List(t *testing.T) {
 	if _, err := w.Run(t.Context(), count(done, func(context.Context, int) error { return nil }), cron.Options{}); err != nil {
 		t.Fatal(err)
 	}
+	one := count(done, func(context.Context, int) error { return errors.New("bad") })
+	if _, err := w.Run(t.Context(), one, cron.Options{Account: 7}); err == nil {
+		t.Fatal("the run of one account did not fail")
+	}
 	if err := w.runs.Save(t.Context(), job.Run{Name: dead, Started: 1, Holder: "x:1:y", Result: job.Running}); err != nil {
 		t.Fatal(err)
 	}
@@ -427,7 +434,7 @@ func TestRunner_List(t *testing.T) {
 	if all[0].Last != nil || all[0].Next.Hour() != 3 || all[0].Next.Minute() != 30 {
 		t.Errorf("never run: %+v", all[0])
 	}
-	if all[1].Last == nil || all[1].Last.Rows != 100 || !all[1].Next.IsZero() || all[1].Dead {
+	if all[1].Last == nil || all[1].Last.Rows != 100 || all[1].Last.Result != job.OK || !all[1].Next.IsZero() || all[1].Dead {
 		t.Errorf("done: %+v", all[1])
 	}
 	if !all[2].Dead {

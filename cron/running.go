@@ -36,7 +36,7 @@ func (r *Runner) begin(j Job, o Options, l *lease.Lease) *running {
 	now := r.cfg.Now()
 	x := &running{r: r, job: j, o: o, lease: l,
 		pace: pacer{rate: r.cfg.Rate, now: r.cfg.Now, sleep: r.cfg.Sleep},
-		row:  job.Run{Name: j.Name, Started: now.UnixMilli(), Result: job.Running}}
+		row:  job.Run{Name: runName(j, o), Started: now.UnixMilli(), Result: job.Running}}
 	if !o.Tick.IsZero() {
 		x.row.Tick = o.Tick.UnixMilli()
 	}
@@ -44,6 +44,14 @@ func (r *Runner) begin(j Job, o Options, l *lease.Lease) *running {
 		x.row.Holder = l.Holder()
 	}
 	return x
+}
+
+// runName is what a run is noted under.
+func runName(j Job, o Options) string {
+	if o.Account != 0 {
+		return job.OfOne(j.Name)
+	}
+	return j.Name
 }
 
 // work runs the job to its end and notes what came of it.
@@ -155,7 +163,9 @@ func (x *running) end(ctx context.Context, err error, took time.Duration) {
 	if x.lease == nil {
 		return
 	}
-	x.r.cfg.Metrics.ended(x.row, took)
+	if x.o.Account == 0 {
+		x.r.cfg.Metrics.ended(x.row, took)
+	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), endTime)
 	defer cancel()
 	if err := x.keep(ctx); err != nil {

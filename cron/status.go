@@ -13,7 +13,7 @@ import (
 // Status is a job as an operator sees it.
 type Status struct {
 	Plan
-	Last *job.Run  // nil: it never ran
+	Last *job.Run  // of the whole, not of one account; nil: it never ran
 	Next time.Time // zero: it is not scheduled
 	// Place is where the job goes on, empty for the beginning.
 	Place string

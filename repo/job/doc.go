@@ -2,7 +2,7 @@
 // each run, and for each job the place at which it goes on after a stop.
 //
 // Both are written while the job holds its lease (repo/lease) and lie in the
-// bucket of the lease. A process that lost the lease without knowing it yet can
+// bucket of the lease, runs for one account (OfOne) in one of their own. A process that lost the lease without knowing it yet can
 // do no harm: its run is a row of its own, and a place is only written over by
 // a lease with a ver as high.
 package job

@@ -39,6 +39,10 @@ type Run struct {
 // maxFailure is what the column holds, in bytes.
 const maxFailure = 500
 
+// OfOne is the name under which runs of a job stand that were for one account:
+// they say nothing about when the whole was last done.
+func OfOne(name string) string { return name + " account" }
+
 // Store keeps runs and places. It is safe for concurrent use.
 type Store struct{ db *sqlx.DB }
 

@@ -1,7 +1,8 @@
 -- Purpose: what the maintenance jobs did: a line for each job, who leads it now
 --          and where it stands, then its latest runs.
 -- Set:     @days  how far to look back (7)
---          @job   one job only (all)
+--          @job   one job only (all); 'audit account' are the runs of the audit that
+--                 were for one account
 --          @top   how many runs to show (30)
 -- Cost:    reads the table job_run, a few thousand rows, and two tables with a row
 --          for each job.
