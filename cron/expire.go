@@ -101,6 +101,7 @@ func (e expiring) work(ctx context.Context, run *Run) error {
 		if len(page) == 0 {
 			break
 		}
+		w.last(len(page), expirePage)
 		if err := e.page(ctx, run, bad, w, page); err != nil {
 			return err
 		}

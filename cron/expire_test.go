@@ -106,6 +106,19 @@ func TestExpire_Runs(t *testing.T) {
 	}
 }
 
+// A few accounts, all in low buckets, are not taken for the first of many.
+func TestExpire_Total(t *testing.T) {
+	w := newWorld(t)
+	for _, id := range w.people(30) {
+		w.do(w.Mute(t.Context(), id, id^1, true, time.Minute))
+	}
+	w.run(w.expire(0), cron.Options{Show: func(s cron.Step) {
+		if s.Total != 30 {
+			t.Errorf("got %+v, want a total of 30 at every step", s)
+		}
+	}})
+}
+
 // Stopped anywhere it goes on, and each row is seen; a bad one fails alone.
 func TestExpire_Resumes(t *testing.T) {
 	w := newWorld(t)

@@ -12,6 +12,7 @@ type walk struct {
 	at    uint64  // the last account that is done, 0: none
 	begun float64 // share of the buckets before this run's first row
 	rows  int64
+	all   int64   // rows of this run, 0: not known yet
 }
 
 // resume goes on at a cursor that walk wrote.
@@ -38,9 +39,19 @@ func (w *walk) pass(account uint64, rows, done int64) Step {
 	return Step{Rows: rows, Done: done, Total: w.total(), Cursor: strconv.FormatUint(account, 10)}
 }
 
+// last notes that a page is the last one, if it is not full: then the end is known.
+func (w *walk) last(page, limit int) {
+	if page < limit {
+		w.all = w.rows + int64(page)
+	}
+}
+
 // total guesses how many rows the run will see from how far it came: counting
 // them would be a walk of its own.
 func (w *walk) total() int64 {
+	if w.all > 0 {
+		return max(w.rows, w.all)
+	}
 	done := share(w.at) - w.begun
 	if done <= 0 {
 		return 0
