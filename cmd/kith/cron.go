@@ -132,14 +132,23 @@ func (c *cronRunCmd) Run(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		show := newProgress(os.Stderr, time.Now)
+		show, end := jobProgress(os.Stderr, c.Name)
 		run, err := j.runner.Run(ctx, p.Job, cron.Options{
 			DryRun: c.DryRun, Account: only, Wait: c.Wait, Waiting: c.waiting,
-			Show: func(s cron.Step) { show.report(shown(c.Name, s)) },
+			Show: show,
 		})
-		show.end()
+		end()
 		return c.tell(ctx, run, err)
 	})
+}
+
+// jobProgress draws a bar on a terminal. Elsewhere the line at the end is enough.
+func jobProgress(to *os.File, name string) (show func(cron.Step), end func()) {
+	bar := newProgress(to, time.Now)
+	if bar.bar == nil {
+		return nil, func() {}
+	}
+	return func(s cron.Step) { bar.report(shown(name, s)) }, bar.end
 }
 
 // waiting says why nothing happens yet.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"os"
 	"regexp"
 	"strings"
 	"syscall"
@@ -161,6 +162,19 @@ func TestCron_Dev(t *testing.T) {
 	}
 	if code := p.interrupt(t); code != 0 {
 		t.Errorf("exit code %d, want 0", code)
+	}
+}
+
+// A job that does not run on a terminal says what it did, and nothing before.
+func TestJobProgress_NoTerminal(t *testing.T) {
+	f, err := os.CreateTemp(t.TempDir(), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	show, end := jobProgress(f, "trim")
+	if end(); show != nil {
+		t.Error("progress is shown in a file")
 	}
 }
 
