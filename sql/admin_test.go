@@ -104,6 +104,11 @@ func TestAdmin_Required(t *testing.T) {
 	}{
 		{"decode.sql", nil, `--init-command="SET @account = `},
 		{"decode.sql", map[string]string{"account": "1", "seq": "5"}, "Give both, @section and @seq"},
+		{"decode.sql", map[string]string{"account": "4711"}, "No row: account 4711"},
+		{"decode.sql", map[string]string{"account": "'abc'"}, "No account: abc is no number"},
+		{"decode.sql", map[string]string{"account": "-1"}, "No account: -1 is no number"},
+		{"over_cap.sql", map[string]string{"cap": "'x'"}, "The cap is no number: x"},
+		{"over_cap.sql", map[string]string{"cap": "-1"}, "The cap is no number: -1"},
 		{"edge.sql", nil, `--init-command="SET @follower = 12, @followee = `},
 		{"edge.sql", map[string]string{"follower": "6000"}, "Give both accounts"},
 		{"edge.sql", map[string]string{"followee": "5000"}, "Give both accounts"},
@@ -358,7 +363,7 @@ func (p *plant) decode(t *testing.T) {
 		r := p.row(id)
 		got := run(t, usual(), p.dsn, "decode.sql", map[string]string{"account": text(id)})
 		if r.Ver == 0 {
-			if len(got[0])+len(got[1])+len(got[2]) > 0 {
+			if len(got) == 0 || len(got[0]) != 1 || !strings.HasPrefix(got[0][0]["missing"], "No row: account "+text(id)) {
 				t.Errorf("account %d has no row, but decodes to %v", id, got)
 			}
 			continue
@@ -373,6 +378,23 @@ func (p *plant) decode(t *testing.T) {
 		t.Errorf("rows by width: %v, want many of both", widths)
 	}
 	p.decodeSegments(t)
+	p.decodeBad(t)
+}
+
+// decodeBad: of a list that cannot be read nothing is shown but its row, and why.
+func (p *plant) decodeBad(t *testing.T) {
+	was := p.row(p.ids[0]).List
+	set := func(b []byte) {
+		p.exec(`UPDATE relation SET list = ? WHERE bucket = ? AND account_id = ?`, b, p.ids[0]&1023, p.ids[0])
+	}
+	defer set(was)
+	for _, b := range [][]byte{{}, was[:3], {7, 7, 7, 7, 7}} {
+		set(b)
+		got := run(t, usual(), p.dsn, "decode.sql", map[string]string{"account": text(p.ids[0])})
+		if !strings.HasPrefix(got[0][0]["missing"], "The list cannot be read") || len(got) < 2 || got[1][0]["account_id"] != text(p.ids[0]) {
+			t.Errorf("%v: got %v, want a remark and the row", b, got)
+		}
+	}
 }
 
 func (p *plant) decodeSegments(t *testing.T) {
@@ -465,6 +487,7 @@ func (p *plant) countDrift(t *testing.T) {
 		{`blocks = 9`, "blocks", ""},
 		{`archived_at = 5`, "archived_at", "5 / " + text(star.ArchivedAt)},
 		{`list = INSERT(list, 1, 1, CHAR(7))`, "header", "bad"},
+		{`list = LEFT(list, 20)`, "header", "cut"},
 		{`list = LEFT(list, 7)`, "account_id", text(p.narrow)},
 		{`list = ''`, "header", "bad"},
 	} {

@@ -256,7 +256,7 @@ func (s *service) fold(t *testing.T) {
 	ctx, log := t.Context(), interaction.New(s.pool)
 	bucket, err := log.Next(ctx, 0)
 	must(t, "find interactions", err)
-	batches, err := log.Load(ctx, bucket, 1<<63, 10)
+	batches, err := log.Load(ctx, bucket, 0, 1<<63, 10)
 	must(t, "load interactions", err)
 	store := affinity.New(s.pool, s.pool, cache.NewNone(), slog.New(slog.DiscardHandler))
 	won, err := store.Fold(ctx, bucket, []affinity.Row{{AccountID: uint64(bucket), Ver: 1}}, batches, start)

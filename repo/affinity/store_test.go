@@ -70,7 +70,7 @@ func TestStore_Fold(t *testing.T) {
 			t.Fatalf("got %v, %v", won, err)
 		}
 		wantVer(t, s, me, 1)
-		if left, err := interaction.New(dbtest.DB(t)).Load(ctx, b, 1<<62, 10); err != nil || len(left) != 1 {
+		if left, err := interaction.New(dbtest.DB(t)).Load(ctx, b, 0, 1<<62, 10); err != nil || len(left) != 1 {
 			t.Fatalf("got %v, %v, want the batch", left, err)
 		}
 	})

@@ -14,7 +14,8 @@
 -- checks more than this (both sides, order, bytes), and mends with --repair.
 --
 -- A cell is what the column says / what there is. archived_at may be later than the
--- newest entry of the archive, never earlier.
+-- newest entry of the archive, never earlier. A header is bad where it is none, cut
+-- where the list is too short for the ids that its header counts.
 
 SET SESSION TRANSACTION READ ONLY, ISOLATION LEVEL READ COMMITTED;
 SET @first = CAST(COALESCE(@first, 0) AS SIGNED), @buckets = CAST(COALESCE(@buckets, 16) AS SIGNED), @seconds = CAST(COALESCE(@seconds, 300) AS SIGNED);
@@ -33,8 +34,9 @@ SELECT f.account_id, f.ver,
        CONCAT(f.kept_following, ' / ', f.in_list_0 + f.in_list_2) AS kept_following,
        CONCAT(f.blocks, ' / ', GREATEST(f.in_list_0, f.in_list_1, f.in_list_2) DIV 64) AS blocks,
        CONCAT(f.archived_at, ' / ', f.newest_at) AS archived_at,
-       IF(f.version = 1 AND f.width IN (4, 8), '', 'bad') AS header
+       IF(f.version = 1 AND f.width IN (4, 8), IF(f.bytes < f.head + f.width * (f.in_list_0 + f.in_list_1 + f.in_list_2), 'cut', ''), 'bad') AS header
 FROM (SELECT c.account_id, c.ver, c.friends, c.followers, c.following, c.kept_followers, c.kept_following, c.blocks, c.archived_at, c.version, c.width,
+             CAST(LENGTH(c.list) AS SIGNED) AS bytes, 4 + 4 * BIT_COUNT(c.mask) AS head,
              IF(c.mask & 1, COALESCE(CAST(CONV(HEX(SUBSTRING(c.list, 5, 4)), 16, 10) AS SIGNED), -1), 0) AS in_list_0,
              IF(c.mask & 2, COALESCE(CAST(CONV(HEX(SUBSTRING(c.list, 5 + 4 * BIT_COUNT(c.mask & 1), 4)), 16, 10) AS SIGNED), -1), 0) AS in_list_1,
              IF(c.mask & 4, COALESCE(CAST(CONV(HEX(SUBSTRING(c.list, 5 + 4 * BIT_COUNT(c.mask & 3), 4)), 16, 10) AS SIGNED), -1), 0) AS in_list_2,
@@ -58,6 +60,7 @@ FROM (SELECT c.account_id, c.ver, c.friends, c.followers, c.following, c.kept_fo
                  GROUP BY bucket, account_id) AS a ON a.bucket = c.bucket AND a.account_id = c.account_id) AS f
 WHERE f.version <> 1
    OR f.width NOT IN (4, 8)
+   OR f.bytes < f.head + f.width * (f.in_list_0 + f.in_list_1 + f.in_list_2)
    OR f.friends <> f.in_list_0 + f.archived_0
    OR f.followers <> f.in_list_0 + f.in_list_1 + f.archived_0 + f.archived_1
    OR f.following <> f.in_list_0 + f.in_list_2 + f.archived_0 + f.archived_2

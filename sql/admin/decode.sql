@@ -10,7 +10,8 @@
 --          the list: 30,000 entries (200 KB) take 0.9 seconds and 20 MB.
 -- Safety:  reads only, takes no locks. Each result is of one moment.
 --
--- Three results: the row, its segments in the archive, the entries. mine_utc is
+-- What is missing, the row say, is said in a result before the others. Three
+-- results: the row, its segments in the archive, the entries. mine_utc is
 -- when the account made the entry, theirs_utc when the other did; NULL is unknown,
 -- or says that this side did nothing. Options have no times.
 --
@@ -30,8 +31,23 @@
 SET SESSION TRANSACTION READ ONLY, ISOLATION LEVEL READ COMMITTED;
 SET @missing = IF(@account IS NULL, 'Give the account, for instance: mariadb -t kith --init-command="SET @account = 12" < sql/admin/decode.sql',
                   'Give both, @section and @seq, or none: the second result shows which segments there are');
-SET @s = IF(@account IS NULL OR (@section IS NULL) <> (@seq IS NULL), 'SELECT @missing AS missing', 'DO 0'); PREPARE s FROM @s; EXECUTE s;
-SET @account = CAST(@account AS UNSIGNED), @section = CAST(@section AS SIGNED), @seq = CAST(@seq AS UNSIGNED);
+SET @short = @account IS NULL OR (@section IS NULL) <> (@seq IS NULL);
+SET @odd = NOT @short AND NOT CAST(@account AS CHAR) REGEXP '^[0-9]+$';
+SET @missing = IF(@odd, CONCAT('No account: ', CAST(@account AS CHAR), ' is no number'), @missing);
+SET @account = IF(@odd, NULL, CAST(@account AS UNSIGNED)), @section = CAST(@section AS SIGNED), @seq = CAST(@seq AS UNSIGNED);
+SET @found = (SELECT COUNT(*)
+              FROM (SELECT 1 FROM relation WHERE @seq IS NULL AND bucket = @account & 1023 AND account_id = @account
+                    UNION ALL
+                    SELECT 1 FROM relation_archive WHERE bucket = @account & 1023 AND account_id = @account AND section = @section AND seq = @seq) AS f);
+SET @legible = (SELECT ORD(f.list) = 1 AND ORD(SUBSTRING(f.list, 2, 1)) IN (4, 8) AND LENGTH(f.list) >= 4 + 4 * BIT_COUNT(CAST(CONV(HEX(SUBSTRING(f.list, 3, 2)), 16, 10) AS SIGNED))
+                FROM (SELECT list FROM relation WHERE @seq IS NULL AND bucket = @account & 1023 AND account_id = @account
+                      UNION ALL
+                      SELECT list FROM relation_archive WHERE bucket = @account & 1023 AND account_id = @account AND section = @section AND seq = @seq) AS f);
+SET @missing = CASE WHEN @short OR @odd THEN @missing
+                    WHEN @found = 0 AND @seq IS NULL THEN CONCAT('No row: account ', @account, ' follows nobody, is followed by nobody, or does not exist')
+                    WHEN @found = 0 THEN CONCAT('No such segment of account ', @account, ': the second result shows which there are')
+                    WHEN NOT @legible THEN 'The list cannot be read: kith audit says what is wrong, kith audit --repair asks the others' END;
+SET @s = IF(@missing IS NULL, 'DO 0', 'SELECT @missing AS missing'); PREPARE s FROM @s; EXECUTE s;
 
 SELECT account_id, ver, friends, followers, following, kept_followers, kept_following,
        LENGTH(list) AS bytes,

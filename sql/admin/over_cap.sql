@@ -10,7 +10,9 @@
 -- cut by the next write to it, so none should be longer than that.
 
 SET SESSION TRANSACTION READ ONLY, ISOLATION LEVEL READ COMMITTED;
-SET @cap = CAST(COALESCE(@cap, 10000) AS SIGNED);
+SET @missing = IF(CAST(@cap AS CHAR) REGEXP '^[0-9]+$', NULL, CONCAT('The cap is no number: ', CAST(@cap AS CHAR)));
+SET @s = IF(@missing IS NULL, 'DO 0', 'SELECT @missing AS missing'); PREPARE s FROM @s; EXECUTE s;
+SET @cap = IF(@missing IS NULL, CAST(COALESCE(@cap, 10000) AS SIGNED), NULL);
 
 SELECT COUNT(*) AS rows_over_cap,
        COALESCE(SUM(d.longest - @cap), 0) AS entries_over_cap,
@@ -22,7 +24,8 @@ FROM (SELECT GREATEST(c.friends, c.kept_followers - c.friends, c.kept_following 
                    IF(ORD(SUBSTRING(list, 4, 1)) & 1, CAST(CONV(HEX(SUBSTRING(list, 5, 4)), 16, 10) AS SIGNED), 0) AS friends
             FROM relation
             WHERE blocks >= (@cap + 1) DIV 64) AS c) AS d
-WHERE d.longest > @cap;
+WHERE d.longest > @cap
+HAVING @cap IS NOT NULL;
 
 SET SESSION sql_select_limit = CAST(COALESCE(@top, 20) AS SIGNED);
 
