@@ -12,7 +12,7 @@ type walk struct {
 	at    uint64  // the last account that is done, 0: none
 	begun float64 // share of the buckets before this run's first row
 	rows  int64
-	all   int64   // rows of this run, 0: not known yet
+	all   int64 // rows of this run, 0: not known yet
 }
 
 // resume goes on at a cursor that walk wrote.
