@@ -19,6 +19,38 @@ func put(t *testing.T, s *relation.Store, id uint64, edges ...list.Edge) {
 	}
 }
 
+// A row that has gaps keeps what it says, but for those who do not exist, and gets
+// what it made itself and others know; where it moved on they are asked again.
+func TestEdits_Rewrite_Gaps(t *testing.T) {
+	s := open(t, cache.NewNone())
+	e := relation.NewEdits(s, time.Now)
+	for name, moved := range map[string]bool{"Still": false, "Moved": true} {
+		t.Run(name, func(t *testing.T) {
+			ids := dbtest.IDs(t, 6)
+			id, own, both, lost, gone, none := ids[0], ids[1], ids[2], ids[3], ids[4], ids[5]
+			put(t, s, id, list.Edge{ID: own, Time: 1, Out: true}, list.Edge{ID: both, Time: 2}, list.Edge{ID: none, Time: 3, Out: true})
+			put(t, s, lost, list.Edge{ID: id, Time: 5})
+			put(t, s, both, list.Edge{ID: id, Time: 6})
+			told := &relation.Told{Ver: fresh(t, s, id).Ver, Gaps: true, Nobody: []uint64{none}, Edges: []list.Edge{
+				{ID: lost, Time: 5, Out: true}, {ID: both, Time: 6, Out: true}, {ID: gone, Time: 7, Out: true}, {ID: gone, Time: 8}}}
+			want := map[uint64]list.Rel{own: list.IsFollowing, both: list.IsFollowing | list.IsFollower, lost: list.IsFollowing, gone: list.IsFollowing, none: 0}
+			if moved {
+				told.Ver--
+				want[gone] = 0
+			}
+			done, err := e.Rewrite(t.Context(), id, told)
+			if err != nil || !slices.Equal(done.Nobody, []uint64{none}) {
+				t.Fatalf("got %+v, %v", done, err)
+			}
+			for other, rel := range want {
+				if got, _, err := s.Rels(t.Context(), id, []uint64{other}); err != nil || got[0] != rel {
+					t.Errorf("%d is %b, %v, want %b", other, got, err, rel)
+				}
+			}
+		})
+	}
+}
+
 // Where others were asked they are right; where the row moved on since, what
 // their rows say now is, and those who cannot be trusted have no say.
 func TestEdits_Rewrite_Told(t *testing.T) {
