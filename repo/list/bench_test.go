@@ -101,8 +101,10 @@ func BenchmarkRels100In20000Wide(b *testing.B) {
 	benchRels(b, view(b, l), 100)
 }
 
-func benchPage(b *testing.B, o Order, r Range) {
-	v := view(b, benchList(10_000))
+func benchPage(b *testing.B, o Order, r Range) { benchPageOf(b, benchList(10_000), o, r) }
+
+func benchPageOf(b *testing.B, l *List, o Order, r Range) {
+	v := view(b, l)
 	buf := make([]Entry, 0, 128)
 	b.ReportAllocs()
 	for b.Loop() {
@@ -119,6 +121,16 @@ func BenchmarkPageFirstFriend(b *testing.B) { benchPage(b, ByFriend, Range{Limit
 var deep = Cursor{Time: benchNow - 985*86400, ID: 1}
 
 func BenchmarkPageDeep(b *testing.B) { benchPage(b, ByFollower, Range{Before: deep, Limit: 40}) }
+
+// BenchmarkPageDeepFan is that of an account that follows nobody back.
+func BenchmarkPageDeepFan(b *testing.B) {
+	l := New()
+	for i := range uint32(10_000) {
+		l.AddFollower(uint64(i+1), benchNow-i*9461)
+	}
+	benchPageOf(b, l, ByFollower, Range{Before: deep, Limit: 40})
+}
+
 func BenchmarkPageOldest(b *testing.B) {
 	benchPage(b, ByFollower, Range{After: deep, Limit: 40, Oldest: true})
 }

@@ -17,6 +17,9 @@ func (b *best) addSorted(w walker, r *Range) error {
 	if b.oldest {
 		return b.addLast(w, r)
 	}
+	if r.Before.ID != 0 {
+		w.skip(r.Before.Time)
+	}
 	for n := 0; n < b.k && w.step() && !w.tooOld(r); {
 		if !w.tooNew(r) {
 			b.add(w.entry())

@@ -98,6 +98,33 @@ func (w *walker) number() (uint64, bool) {
 	return x, stop != 0 && (x>>(7*(n-1)&63) != 0 || n == 1)
 }
 
+// skip steps over entries that are newer than t, three times as fast as step
+// does: a page far down is preceded by thousands. It stops early at whatever is not
+// plain, and before the last bytes of the column, and leaves that to step. Friends
+// have two times each and are not skipped.
+func (w *walker) skip(t uint32) {
+	if w.s == Friends {
+		return
+	}
+	at, i, key := w.at, w.i, uint64(w.key)
+	for i < w.n && at+8 <= len(w.col) {
+		x := binary.LittleEndian.Uint64(w.col[at:])
+		stop := ^x & 0x80_80_80_80_80
+		x &= stop ^ (stop - 1)
+		x = x&0x7f | x>>1&(0x7f<<7) | x>>2&(0x7f<<14) | x>>3&(0x7f<<21) | x>>4&(0x7f<<28)
+		n := bits.TrailingZeros64(stop)>>3 + 1
+		next := key - x // wraps past 32 bits if x is too much
+		if i == 0 {
+			next = x
+		}
+		if stop == 0 || n > 1 && x>>(7*(n-1)&63) == 0 || next > math.MaxUint32 || next <= uint64(t) {
+			break
+		}
+		at, i, key = at+n, i+1, next
+	}
+	w.at, w.i, w.key = at, i, uint32(key)
+}
+
 func (w *walker) fail() bool {
 	w.bad, w.n = true, 0
 	return false
