@@ -25,7 +25,7 @@ var names = regexp.MustCompile(`^[A-Za-z0-9_]([A-Za-z0-9_.-]{0,58}[A-Za-z0-9_])?
 
 // Store keeps accounts.
 type Store interface {
-	Load(ctx context.Context, ids []uint64) (map[uint64]account.Account, error)
+	Show(ctx context.Context, ids []uint64) (map[uint64]account.Account, error)
 	ByName(ctx context.Context, name string) (account.Account, error)
 	Create(ctx context.Context, a account.Account) (account.Account, error)
 	SetLocked(ctx context.Context, id uint64, locked bool) (account.Account, error)
@@ -80,9 +80,10 @@ func (f Fresh) check() error {
 	return nil
 }
 
-// Get returns the accounts of ids that exist.
+// Get returns the accounts of ids that exist. What another process has changed
+// may show a second later.
 func (s *Service) Get(ctx context.Context, ids []uint64) (map[uint64]account.Account, error) {
-	have, err := s.store.Load(ctx, ids)
+	have, err := s.store.Show(ctx, ids)
 	return have, app.From(err)
 }
 

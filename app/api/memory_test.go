@@ -171,3 +171,7 @@ func (m *memory) SetLocked(_ context.Context, id uint64, locked bool) (accounts.
 }
 
 func (m *memory) Walk(context.Context, uint64, int) ([]accounts.Account, error) { return nil, nil }
+
+func (m *memory) Show(ctx context.Context, ids []uint64) (map[uint64]accounts.Account, error) {
+	return m.Load(ctx, ids)
+}

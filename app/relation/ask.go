@@ -60,7 +60,7 @@ func (s *Service) known(ctx context.Context, ids []uint64, rels []list.Rel) (fun
 			others = append(others, id)
 		}
 	}
-	have, err := s.cfg.Accounts.Load(ctx, strangers)
+	have, err := s.cfg.Accounts.Show(ctx, strangers)
 	if err != nil {
 		return nil, app.From(err)
 	}
@@ -127,7 +127,7 @@ func (s *Service) FamiliarFollowers(ctx context.Context, viewer uint64, ids []ui
 	if err != nil {
 		return nil, err
 	}
-	have, err := s.cfg.Accounts.Load(ctx, ids)
+	have, err := s.cfg.Accounts.Show(ctx, ids)
 	if err != nil {
 		return nil, app.From(err)
 	}

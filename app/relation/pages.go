@@ -90,7 +90,7 @@ func (s *Service) Mutes(ctx context.Context, owner uint64, r Range) (Page, error
 }
 
 func (s *Service) shown(ctx context.Context, viewer, owner uint64, o list.Order, r Range) (Page, error) {
-	have, err := s.cfg.Accounts.Load(ctx, []uint64{owner})
+	have, err := s.cfg.Accounts.Show(ctx, []uint64{owner})
 	if err != nil {
 		return Page{}, app.From(err)
 	}

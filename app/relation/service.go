@@ -25,9 +25,11 @@ type Committer interface {
 	Do(ctx context.Context, ids []uint64, apply func(rows map[uint64]*relation.Draft) error) error
 }
 
-// Accounts tells which accounts exist.
+// Accounts tells which accounts exist: Load for changes, Show for questions, to
+// which an account that another process made may be unknown for a second.
 type Accounts interface {
 	Load(ctx context.Context, ids []uint64) (map[uint64]account.Account, error)
+	Show(ctx context.Context, ids []uint64) (map[uint64]account.Account, error)
 }
 
 // Config is what a Service works with.

@@ -15,9 +15,9 @@ func key(id uint64) string { return "a1:" + strconv.FormatUint(id, 36) }
 
 var errCached = errors.New("bad cached account")
 
-func pack(a Account) (uint64, []byte) {
+func pack(a Account) cache.Entry {
 	if a.Ver == 0 {
-		return 0, nil
+		return cache.Entry{}
 	}
 	b := binary.BigEndian.AppendUint64(make([]byte, 0, 10+len(a.Username)+len(a.DisplayName)), a.CreatedAt)
 	locked := byte(0)
@@ -25,7 +25,7 @@ func pack(a Account) (uint64, []byte) {
 		locked = 1
 	}
 	b = append(b, locked, byte(len(a.Username)))
-	return a.Ver, append(append(b, a.Username...), a.DisplayName...)
+	return cache.Entry{Ver: a.Ver, Value: append(append(b, a.Username...), a.DisplayName...)}
 }
 
 func unpack(id uint64, e cache.Entry) (Account, error) {

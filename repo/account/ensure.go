@@ -30,6 +30,7 @@ func (s *Store) Ensure(ctx context.Context, ids []uint64, createdAt uint64) (int
 	if err := s.insert(ctx, missing, names, createdAt); err != nil {
 		return 0, err
 	}
+	s.show.Outdate(missing)
 	s.rows.Forget(ctx, missing) // marks of absent rows mostly
 	return len(missing), s.pass(ctx, largestNarrow(missing))
 }

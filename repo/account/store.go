@@ -35,18 +35,35 @@ type Account struct {
 type Store struct {
 	db   *sqlx.DB
 	rows cache.Reader[Account]
+	show cache.Reader[Account]
 }
 
 // New makes a store.
 func New(database *sqlx.DB, c cache.Cache) *Store {
 	s := &Store{db: database}
 	s.rows = cache.Reader[Account]{Cache: c, Key: key, Unpack: unpack, Pack: pack, Load: s.load}
+	s.show = cache.Reader[Account]{Cache: c, Key: key, Unpack: unpack, Pack: pack, Load: s.load, Heads: true}
 	return s
+}
+
+// tell puts a committed account into the cache.
+func (s *Store) tell(ctx context.Context, a Account) {
+	s.show.Outdate([]uint64{a.ID})
+	s.rows.Tell(ctx, []uint64{a.ID}, []Account{a})
 }
 
 // Load returns the accounts of ids that exist, through the cache.
 func (s *Store) Load(ctx context.Context, ids []uint64) (map[uint64]Account, error) {
-	rows, err := s.rows.Read(ctx, ids)
+	return existing(s.rows.Read(ctx, ids))
+}
+
+// Show is Load for pages: what another process changed may show a second later.
+func (s *Store) Show(ctx context.Context, ids []uint64) (map[uint64]Account, error) {
+	return existing(s.show.Read(ctx, ids))
+}
+
+// existing leaves out the marks of accounts that are not there.
+func existing(rows map[uint64]Account, err error) (map[uint64]Account, error) {
 	if err != nil {
 		return nil, err
 	}
@@ -128,7 +145,7 @@ func (s *Store) Create(ctx context.Context, a Account) (Account, error) {
 			}
 		}
 		a.Ver = 1
-		s.rows.Tell(ctx, []uint64{a.ID}, []Account{a})
+		s.tell(ctx, a)
 		return a, nil
 	}
 	return a, fmt.Errorf("make an id: 100 in a row are taken: %w", repo.ErrConflict)
@@ -209,7 +226,7 @@ func (s *Store) SetLocked(ctx context.Context, id uint64, locked bool) (Account,
 		}
 		if won {
 			a.Locked, a.Ver = locked, a.Ver+1
-			s.rows.Tell(ctx, []uint64{id}, []Account{a})
+			s.tell(ctx, a)
 			return a, nil
 		}
 	}

@@ -48,12 +48,12 @@ func keptKey(id, ver uint64) string {
 	return "fo1:" + strconv.FormatUint(id, 36) + ":" + strconv.FormatUint(ver, 36)
 }
 
-func pack(r Row) (uint64, []byte) {
+func pack(r Row) cache.Entry {
 	b, err := r.encode()
 	if r.Ver == 0 || err != nil {
-		return 0, nil
+		return cache.Entry{}
 	}
-	return r.Ver, b
+	return cache.Entry{Ver: r.Ver, Value: b}
 }
 
 func unpack(id uint64, e cache.Entry) (Row, error) {
@@ -191,9 +191,10 @@ func swap(ctx context.Context, x sqlx.ExecerContext, rows []packedRow) error {
 // Keep holds a row as it is now in the cache, for who pages through its order
 // while folds change it. It lasts as long as the cache likes.
 func (s *Store) Keep(ctx context.Context, r Row) {
-	ver, b := pack(r)
-	if ver > 0 {
-		s.cache.Fill(ctx, []cache.Entry{{Key: keptKey(r.AccountID, ver), Ver: ver, Value: b}})
+	e := pack(r)
+	if e.Ver > 0 {
+		e.Key = keptKey(r.AccountID, e.Ver)
+		s.cache.Fill(ctx, []cache.Entry{e})
 	}
 }
 

@@ -1,17 +1,33 @@
 package cache
 
-import "context"
+import (
+	"context"
+	"time"
+)
 
-// Entry is one cached row: its packed value and its ver. Ver 0 marks a row
-// that is known to be absent; its Value is empty.
+// Entry is one cached row: its packed bytes and its ver. Ver 0 marks a row that
+// is known to be absent; it has no bytes.
+//
+// The bytes are in two parts, so that the small part of many rows can be had
+// without the long part: Value is always held whole, Body may be long. A kind of
+// row that has no such parts has no Body.
 //
 // An Entry given to a cache belongs to the cache: the caller must not change
-// the bytes of Value afterwards. Nor may it change those it gets from one.
+// its bytes afterwards. Nor may it change those it gets from one.
 type Entry struct {
 	Key   string
 	Ver   uint64
 	Value []byte
+	Body  []byte
+	// Partial says that Body is left out, not empty. Ver is that of Value.
+	Partial bool
+	// Token lets Put replace the entry it came with in one step. It is the
+	// cache's own; 0 is none. Whoever packs the next ver of a row hands it on.
+	Token uint64
 }
+
+// NearHeads is how late Heads may be by itself.
+const NearHeads = time.Second
 
 // Cache keeps entries whose ver never goes back.
 //
@@ -22,10 +38,16 @@ type Entry struct {
 type Cache interface {
 	// Get returns what the cache holds of keys. A key that is missing, expired
 	// or on a server that is away is not in the result; a broken cache is a
-	// miss, never an error. When ctx ends, Get returns what it has.
+	// miss, never an error. When ctx ends, Get returns what it has, at the latest
+	// after one time-out of a server.
 	Get(ctx context.Context, keys []string) map[string]Entry
+	// Heads is Get for who shows rows and decides nothing by them: long bodies are
+	// left out, the entries are then Partial, and what another process put may
+	// show up to NearHeads later. What was put here shows at once.
+	Heads(ctx context.Context, keys []string) map[string]Entry
 	// Fill offers entries that a reader found in the database. It adds and
-	// never replaces. When ctx ends, Fill returns and some may not be added.
+	// never replaces, except that a whole entry completes a partial one. When ctx
+	// ends, Fill returns and some may not be added.
 	Fill(ctx context.Context, entries []Entry)
 	// Put tells the cache of rows that were just committed. An entry is stored
 	// unless the cache holds the same or a higher Ver. If a server cannot be
@@ -55,6 +77,9 @@ func NewNone() None { return None{} }
 
 // Get finds nothing.
 func (None) Get(context.Context, []string) map[string]Entry { return map[string]Entry{} }
+
+// Heads finds nothing.
+func (None) Heads(context.Context, []string) map[string]Entry { return map[string]Entry{} }
 
 // Fill does nothing.
 func (None) Fill(context.Context, []Entry) {}

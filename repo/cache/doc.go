@@ -15,6 +15,31 @@
 // [Flight] sees to it that of many readers that miss a row at once only one
 // asks the database. [Reader] puts the three together for one kind of row.
 //
+// # Heads and bodies
+//
+// A list may be long, and most questions about a row do not need it. So an entry
+// has two parts: a value (the counts of a relation row) and a body (its list). In
+// memcached a body of up to 2 KiB stands behind its value. A longer one is stored
+// apart, under the key with a plus sign, in an item that is whole again:
+//
+//	r2:abc    ver 7, value              order is kept here, by compare-and-swap
+//	r2:abc+   ver 7, value, body        written before, in whatever order
+//
+// A reader takes the first and, where it needs the body, the second, if that is
+// of the same ver or a later one: a later commit of the row is as good. One of an
+// earlier ver counts as missing. So only the short item needs a compare-and-swap,
+// and heads of many rows are one short multi-get.
+//
+// A process keeps the long bodies it has seen near (in its memory). They are used
+// only after memcached has said which ver is current, so they are never older
+// than what it would have sent; what is saved is the sending. Heads that are only
+// shown are kept near as well, for NearHeads, and used unasked.
+//
+// A commit tells many rows. They go through a pipe, one batch of commands and one
+// batch of answers, since the client library waits for each. Who read a row from
+// the cache has its token (memcached's own), so that the next ver takes its place
+// without a look at what is held.
+//
 // # Why a row does not go back
 //
 // Fill only adds. Put replaces an entry by memcached's own compare-and-swap

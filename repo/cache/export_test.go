@@ -19,5 +19,11 @@ func (m *Memcached) ToDropAgain() (sum int) {
 	return sum
 }
 
-// MaxValue is the longest value that is held.
-const MaxValue = maxValue
+// MaxBytes is the longest entry that is held.
+const MaxBytes = maxBytes
+
+// ForgetNear empties what this process keeps of long bodies.
+func (m *Memcached) ForgetNear() {
+	m.near.entries.InvalidateAll()
+	m.nearHeads.entries.InvalidateAll()
+}

@@ -73,17 +73,26 @@ func NewLocal(cfg LocalConfig) (*Local, error) {
 	return &Local{entries: entries, metrics: m, maxBytes: cfg.MaxBytes}, nil
 }
 
-func (e Entry) weight() int64 { return int64(entryOverhead + len(e.Key) + len(e.Value)) }
+func (e Entry) weight() int64 { return int64(entryOverhead + len(e.Key) + e.bytes()) }
 
 // Get returns what the cache holds of keys.
 func (l *Local) Get(ctx context.Context, keys []string) map[string]Entry {
+	return l.get(ctx, keys, false)
+}
+
+// Heads returns what the cache holds of keys, bodies too where it has them.
+func (l *Local) Heads(ctx context.Context, keys []string) map[string]Entry {
+	return l.get(ctx, keys, true)
+}
+
+func (l *Local) get(ctx context.Context, keys []string, partial bool) map[string]Entry {
 	found := make(map[string]Entry, len(keys))
 	if l.closed.Load() || ctx.Err() != nil {
 		return found
 	}
 	for _, key := range keys {
 		h, ok := l.entries.GetIfPresent(key)
-		if !ok || h.hole {
+		if !ok || h.hole || h.Partial && !partial {
 			l.metrics.miss.Inc()
 			continue
 		}
@@ -110,12 +119,21 @@ func (l *Local) fill(e Entry) {
 	case !legal(e.Key):
 		l.metrics.fillFailed.Inc()
 	default:
-		if _, added := l.entries.SetIfAbsent(e.Key, h); !added {
-			l.metrics.held.Inc()
-			return
-		}
-		l.metrics.filled.Inc()
+		l.add(h)
 	}
+}
+
+// add stores h where nothing is held, or only the head of a row as old.
+func (l *Local) add(h held) {
+	result := l.metrics.filled
+	l.entries.Compute(h.Key, func(old held, found bool) (held, otter.ComputeOp) {
+		if found && !(old.Partial && !h.Partial && old.Ver <= h.Ver) {
+			result = l.metrics.held
+			return old, otter.CancelOp
+		}
+		return h, otter.WriteOp
+	})
+	result.Inc()
 }
 
 // Put stores entries whose Ver is higher than the held one.
@@ -154,7 +172,7 @@ func (l *Local) hold(e Entry) held {
 		return held{Entry: Entry{Key: e.Key, Ver: e.Ver}, hole: true}
 	}
 	if e.Ver == 0 {
-		e.Value = nil
+		e.Value, e.Body = nil, nil
 	}
 	return held{Entry: e}
 }

@@ -24,8 +24,11 @@ const (
 
 	// maxExpiry is the longest expiry that memcached takes as a duration.
 	maxExpiry = 30 * 24 * time.Hour
-	// maxKey is the longest key that memcached takes, prefix included.
-	maxKey = 250
+	// maxKey is the longest key that is taken, prefix included. Memcached's own
+	// limit is one more, which bodyKey needs.
+	maxKey = 249
+	// defaultNear is how much a process keeps of long bodies.
+	defaultNear = 64 << 20
 )
 
 // MemcachedConfig says where the memcached servers are and how to use them.
@@ -37,7 +40,8 @@ type MemcachedConfig struct {
 	// 0 means 100 ms.
 	Timeout time.Duration
 	// MaxIdle is how many connections to a server are kept, and how many are
-	// used at the same time; 0 means 64.
+	// used at the same time, at least 2; 0 means 64. A quarter is for commits,
+	// which send many rows through one.
 	MaxIdle int
 	// Expiry is how long a row is held, in whole seconds rounded up, at most 30
 	// days; 0 means 10 minutes.
@@ -52,15 +56,22 @@ type MemcachedConfig struct {
 	Log *slog.Logger
 	// Now tells the time, for how long a server was away; nil means time.Now.
 	Now func() time.Time
+	// Near bounds the memory in which this process keeps bodies that are stored
+	// apart, so that a long list is not sent again as long as it is the same;
+	// 0 means 64 MiB. An eighth more is for heads.
+	Near int64
 	// Registerer gets the metrics; nil means none.
 	Registerer prometheus.Registerer
 }
 
 // Memcached is a cache in memcached servers, shared by all processes.
 type Memcached struct {
-	prefix  string
-	nodes   []*node
-	metrics *metrics
+	prefix    string
+	timeout   time.Duration
+	nodes     []*node
+	near      *near // whole entries with long bodies
+	nearHeads *near
+	metrics   *metrics
 
 	mu     sync.RWMutex // guards closed against calls that begin
 	closed bool
@@ -80,7 +91,14 @@ func NewMemcached(cfg MemcachedConfig) (*Memcached, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := &Memcached{prefix: cfg.Prefix, metrics: metrics}
+	m := &Memcached{prefix: cfg.Prefix, timeout: cfg.Timeout, metrics: metrics}
+	if m.near, err = newNear(cfg.Near, cfg.Expiry); err == nil {
+		m.nearHeads, err = newNear(cfg.Near/8, NearHeads)
+	}
+	if err != nil {
+		metrics.close()
+		return nil, err
+	}
 	for _, server := range cfg.Servers {
 		m.nodes = append(m.nodes, newNode(server, cfg, metrics))
 	}
@@ -98,6 +116,7 @@ func (cfg MemcachedConfig) withDefaults() MemcachedConfig {
 	cfg.MaxIdle = orDefault(cfg.MaxIdle, defaultMaxIdle)
 	cfg.Expiry = orDefault(cfg.Expiry, defaultExpiry)
 	cfg.AbsentExpiry = orDefault(cfg.AbsentExpiry, defaultAbsentExpiry)
+	cfg.Near = orDefault(cfg.Near, defaultNear)
 	if cfg.Log == nil {
 		cfg.Log = slog.Default()
 	}
@@ -115,11 +134,16 @@ func orDefault[T comparable](v, otherwise T) T {
 	return v
 }
 
+// pipes is how many connections are for storing.
+func (cfg MemcachedConfig) pipes() int { return max(1, cfg.MaxIdle/4) }
+
 func (cfg MemcachedConfig) check() error {
 	switch {
 	case len(cfg.Servers) == 0:
 		return errors.New("memcached: no servers")
-	case cfg.Timeout < 0, cfg.MaxIdle < 0, cfg.Expiry < 0, cfg.AbsentExpiry < 0:
+	case cfg.MaxIdle == 1:
+		return errors.New("memcached: one connection is not enough, 2 are")
+	case cfg.Timeout < 0, cfg.MaxIdle < 0, cfg.Expiry < 0, cfg.AbsentExpiry < 0, cfg.Near < 0:
 		return errors.New("memcached: a negative setting")
 	case cfg.Expiry > maxExpiry, cfg.AbsentExpiry > maxExpiry:
 		return fmt.Errorf("memcached: an expiry over %v", maxExpiry)
@@ -139,9 +163,9 @@ func (cfg MemcachedConfig) check() error {
 	return nil
 }
 
-// legal tells whether memcached takes key.
+// legal tells whether memcached takes key, and that it is not that of a body.
 func legal(key string) bool {
-	if len(key) > maxKey {
+	if len(key) > maxKey || strings.HasSuffix(key, bodySuffix) {
 		return false
 	}
 	for i := range len(key) {
@@ -150,32 +174,6 @@ func legal(key string) bool {
 		}
 	}
 	return true
-}
-
-// Get returns what the servers hold of keys, asking them all at once.
-func (m *Memcached) Get(ctx context.Context, keys []string) map[string]Entry {
-	found := make(map[string]Entry, len(keys))
-	if ctx.Err() != nil || !m.enter() {
-		return found
-	}
-	defer m.calls.Done()
-	batches := m.batches(keys)
-	answers := make(chan map[string]Entry, len(batches))
-	for _, b := range batches {
-		m.calls.Go(func() { answers <- b.node.get(b.keys) })
-	}
-	for range batches {
-		select {
-		case answer := <-answers:
-			for key, e := range answer {
-				e.Key = key[len(m.prefix):]
-				found[e.Key] = e
-			}
-		case <-ctx.Done():
-			return found
-		}
-	}
-	return found
 }
 
 // Fill adds entries whose keys are not held.
@@ -202,6 +200,12 @@ func (m *Memcached) Put(_ context.Context, entries []Entry) {
 		return
 	}
 	defer m.calls.Done()
+	for _, e := range entries {
+		if !e.Partial && e.kind() == kindApart {
+			m.near.put(e)
+		}
+		m.nearHeads.put(e.head())
+	}
 	m.tell(entries, (*node).put)
 }
 
@@ -213,6 +217,8 @@ func (m *Memcached) Drop(_ context.Context, keys []string) {
 	defer m.calls.Done()
 	entries := make([]Entry, len(keys))
 	for i, key := range keys {
+		m.near.drop(key)
+		m.nearHeads.drop(key)
 		entries[i].Key = key
 	}
 	m.tell(entries, func(n *node, entries []Entry) { n.drop(keysOf(entries)) })
@@ -253,6 +259,8 @@ func (m *Memcached) Close() error {
 	for _, n := range m.nodes {
 		n.close()
 	}
+	m.near.close()
+	m.nearHeads.close()
 	m.metrics.close()
 	return nil
 }
@@ -284,6 +292,12 @@ func (m *Memcached) tell(entries []Entry, f func(*node, []Entry)) {
 			parts[n][e.Key] = e
 		}
 	}
+	if len(parts) == 1 {
+		for n, part := range parts {
+			f(n, entriesOf(part)) // a goroutine would cost as much as the server does
+		}
+		return
+	}
 	var told sync.WaitGroup
 	for n, part := range parts {
 		told.Go(func() { f(n, entriesOf(part)) })
@@ -302,8 +316,7 @@ func (m *Memcached) batches(keys []string) []batch {
 	parts := make(map[*node][]string)
 	for _, key := range keys {
 		key = m.prefix + key
-		if !legal(key) {
-			m.metrics.miss.Inc()
+		if !legal(strings.TrimSuffix(key, bodySuffix)) {
 			continue
 		}
 		n := m.node(key)
@@ -318,10 +331,11 @@ func (m *Memcached) batches(keys []string) []batch {
 	return batches
 }
 
-// node returns the server of a key, by fnv-1a over the list of servers.
+// node returns the server of a key, by fnv-1a over the list of servers. A body
+// is where its entry is.
 func (m *Memcached) node(key string) *node {
 	h := fnv.New32a()
-	h.Write([]byte(key))
+	h.Write([]byte(strings.TrimSuffix(key, bodySuffix)))
 	return m.nodes[h.Sum32()%uint32(len(m.nodes))]
 }
 

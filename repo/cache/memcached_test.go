@@ -73,8 +73,8 @@ func TestMemcached_Largest(t *testing.T) {
 	t.Parallel()
 	c := openMemcached(t, cache.MemcachedConfig{Servers: []string{memcachetest.Addr(t)}})
 	key := cachetest.Key(strings.Repeat("k", 200))
-	key += strings.Repeat("k", 250-len(key))
-	for ver, size := range []int{2: cache.MaxValue - 1, 3: cache.MaxValue} {
+	key += strings.Repeat("k", 249-len(key))
+	for ver, size := range []int{2: cache.MaxBytes - 1, 3: cache.MaxBytes} {
 		if size == 0 {
 			continue
 		}

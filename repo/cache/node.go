@@ -1,7 +1,6 @@
 package cache
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -21,13 +20,12 @@ import (
 const (
 	// maxBatch is how many keys one multi-get asks for.
 	maxBatch = 64
-	// maxWorkers is how many stores or deletes one call has under way on a
-	// node: the client has no pipelining, each waits for its answer.
+	// maxWorkers is how many deletes one call has under way on a node: the client
+	// has no pipelining, each waits for its answer.
 	maxWorkers = 16
 	// maxSwaps is how often Put tries to store a key. Each lost race means that
 	// another writer stored, mostly of a higher ver, so as many tries as there
-	// are writers of one key are enough. The last resort, to delete the key,
-	// lets a late Fill of an older row in.
+	// are writers of one key are enough.
 	maxSwaps = 32
 )
 
@@ -39,14 +37,14 @@ var errAway = errors.New("the server is away")
 type node struct {
 	name    string
 	timeout time.Duration
-	maxIdle int
 	expiry  time.Duration
 	absent  time.Duration
 	log     *slog.Logger
 	now     func() time.Time
 	metrics *metrics
 
-	slots   chan struct{}           // one for each call under way
+	slots   chan struct{}           // one for each call of the client under way
+	pipes   chan struct{}           // one for each call of a pipe under way
 	session atomic.Pointer[session] // nil while away; changed under mu
 	breaker
 }
@@ -55,15 +53,20 @@ type node struct {
 // that is back is first told what is untold, and then opened for readers.
 type session struct {
 	*memcache.Client
+	pipe *pipe
 	open atomic.Bool
 }
 
+// Close closes the connections that are not in use.
+func (s *session) Close() error { return errors.Join(s.Client.Close(), s.pipe.close()) }
+
 func newNode(server string, cfg MemcachedConfig, m *metrics) *node {
 	n := &node{
-		name: server, timeout: cfg.Timeout, maxIdle: cfg.MaxIdle,
+		name: server, timeout: cfg.Timeout,
 		expiry: cfg.Expiry, absent: cfg.AbsentExpiry,
 		log: cfg.Log.With("server", server), now: cfg.Now, metrics: m,
-		slots:   make(chan struct{}, cfg.MaxIdle),
+		slots:   make(chan struct{}, cfg.MaxIdle-cfg.pipes()),
+		pipes:   make(chan struct{}, cfg.pipes()),
 		breaker: newBreaker(),
 	}
 	s := n.connect()
@@ -74,9 +77,10 @@ func newNode(server string, cfg MemcachedConfig, m *metrics) *node {
 
 // connect returns a new session. It dials when it is used.
 func (n *node) connect() *session {
-	c := memcache.NewFromSelector(address{network(n.name), n.name})
-	c.Timeout, c.MaxIdleConns = n.timeout, n.maxIdle
-	return &session{Client: c}
+	a := address{network(n.name), n.name}
+	c := memcache.NewFromSelector(a)
+	c.Timeout, c.MaxIdleConns = n.timeout, cap(n.slots)
+	return &session{Client: c, pipe: newPipe(a, n.timeout, cap(n.pipes))}
 }
 
 // address is the one server of a client. Its name is looked up at each dial,
@@ -91,14 +95,27 @@ func (a address) Each(visit func(net.Addr) error) error { return visit(a) }
 // call runs f, unless the node is away. If the server does not answer f, the
 // node is away from then on. The slot is given back after that, so that
 // whoever waited for it does not try again.
-func (n *node) call(f func(*session) error) error {
+func (n *node) call(f func(*session) error) error { return n.callIn(n.slots, false, f) }
+
+// read is call for readers, who must wait until nothing is untold.
+func (n *node) read(f func(*session) error) error { return n.callIn(n.slots, true, f) }
+
+// store sends storings through a pipe, as read does if reading, else as call.
+func (n *node) store(reading bool, all []storing) error {
+	if len(all) == 0 {
+		return nil
+	}
+	return n.callIn(n.pipes, reading, func(s *session) error { return s.pipe.store(all) })
+}
+
+func (n *node) callIn(slots chan struct{}, reading bool, f func(*session) error) error {
 	if n.session.Load() == nil {
 		return errAway
 	}
-	n.slots <- struct{}{}
-	defer func() { <-n.slots }()
+	slots <- struct{}{}
+	defer func() { <-slots }()
 	s := n.session.Load()
-	if s == nil {
+	if s == nil || reading && !s.open.Load() {
 		return errAway
 	}
 	err := f(s)
@@ -109,16 +126,6 @@ func (n *node) call(f func(*session) error) error {
 		s.Close() // else f's connection would stay in a client that is not used again
 	}
 	return err
-}
-
-// read is call for readers, who must wait until nothing is untold.
-func (n *node) read(f func(*session) error) error {
-	return n.call(func(s *session) error {
-		if !s.open.Load() {
-			return errAway
-		}
-		return f(s)
-	})
 }
 
 // unanswered tells a server that is away from one that refused a call.
@@ -136,66 +143,49 @@ func (n *node) ping() error {
 	return nil
 }
 
-// get returns the entries of at most maxBatch keys.
-func (n *node) get(keys []string) map[string]Entry {
+// found is an entry as a node has it, and how it is stored.
+type found struct {
+	Entry
+	kind byte
+}
+
+// get returns the entries of at most maxBatch keys; false if the node is away.
+func (n *node) get(keys []string) (map[string]found, bool) {
 	var items map[string]*memcache.Item
 	err := n.read(func(s *session) (err error) {
-		items, err = s.GetMulti(keys)
+		items, err = s.get(keys)
 		return err
 	})
 	if err != nil {
-		n.metrics.away.Add(float64(len(keys)))
-		return nil
+		return nil, false
 	}
-	found := make(map[string]Entry, len(items))
+	out := make(map[string]found, len(items))
 	for key, item := range items {
-		e, hole, err := decode(item.Value)
-		switch {
-		case err != nil:
+		e, kind, err := decode(item.Value)
+		if err != nil {
 			n.drop([]string{key})
-		case !hole:
-			found[key] = e
+			continue
 		}
+		e.Token = item.CasID
+		out[key] = found{e, kind}
 	}
-	n.metrics.hit.Add(float64(len(found)))
-	n.metrics.miss.Add(float64(len(keys) - len(found)))
-	return found
+	return out, true
 }
 
-// fill adds entries.
-func (n *node) fill(ctx context.Context, entries []Entry) {
-	each(entries, func(e Entry) {
-		switch {
-		case e.tooLarge():
-			n.metrics.fillTooLarge.Inc()
-			return
-		case ctx.Err() != nil:
-			n.metrics.fillFailed.Inc()
-			return
-		}
-		item := n.item(e)
-		err := n.read(func(s *session) error { return s.Add(item) })
-		switch {
-		case err == nil:
-			n.metrics.filled.Inc()
-		case errors.Is(err, memcache.ErrNotStored):
-			n.metrics.held.Inc()
-		default:
-			n.metrics.fillFailed.Inc()
-		}
-	})
-}
-
-// put stores entries, or a hole for those too large, where a lower ver or
-// nothing is held.
-func (n *node) put(entries []Entry) {
-	items, err := n.allItems(keysOf(entries))
-	if err != nil {
-		n.untold(keysOf(entries), err)
-		n.metrics.failed.Add(float64(len(entries)))
-		return
+// get is GetMulti, by the shorter way for a single key.
+func (s *session) get(keys []string) (map[string]*memcache.Item, error) {
+	if len(keys) != 1 {
+		return s.GetMulti(keys)
 	}
-	each(entries, func(e Entry) { n.putOne(e, items[e.Key]) })
+	item, err := s.Get(keys[0])
+	switch {
+	case err == nil:
+		return map[string]*memcache.Item{keys[0]: item}, nil
+	case errors.Is(err, memcache.ErrCacheMiss):
+		return nil, nil
+	default:
+		return nil, err
+	}
 }
 
 // items returns what is held of at most maxBatch keys, for a writer.
@@ -228,32 +218,6 @@ func (n *node) allItems(keys []string) (map[string]*memcache.Item, error) {
 	return all, first
 }
 
-// putOne stores e. What it cannot store it deletes, so that no older row stays.
-func (n *node) putOne(e Entry, old *memcache.Item) {
-	item := n.item(e)
-	for range maxSwaps {
-		if n.newer(old, e.Ver) {
-			n.metrics.newer.Inc()
-			return
-		}
-		err := n.swap(item, old)
-		if err == nil {
-			n.stored(e)
-			return
-		}
-		if !lostRace(err) {
-			break
-		}
-		items, err := n.items([]string{e.Key})
-		if err != nil {
-			break
-		}
-		old = items[e.Key]
-	}
-	n.metrics.failed.Inc()
-	n.drop([]string{e.Key})
-}
-
 func (n *node) stored(e Entry) {
 	if e.tooLarge() {
 		n.metrics.tooLarge.Inc()
@@ -270,17 +234,6 @@ func (n *node) newer(item *memcache.Item, ver uint64) bool {
 	}
 	e, _, err := decode(item.Value)
 	return err == nil && e.Ver >= ver
-}
-
-// swap stores item in place of old, or where old is nil, of nothing.
-func (n *node) swap(item, old *memcache.Item) error {
-	return n.call(func(s *session) error {
-		if old == nil {
-			return s.Add(item)
-		}
-		item.CasID = old.CasID
-		return s.CompareAndSwap(item)
-	})
 }
 
 // lostRace tells whether somebody else changed the key in between.
@@ -312,27 +265,27 @@ func (n *node) item(e Entry) *memcache.Item {
 	if e.Ver == 0 || e.tooLarge() {
 		expiry = n.absent
 	}
-	seconds := (expiry + time.Second - 1) / time.Second
-	return &memcache.Item{Key: e.Key, Value: encode(e), Expiration: int32(seconds)}
+	return &memcache.Item{Key: e.Key, Value: encode(e), Expiration: seconds(expiry)}
 }
 
-// each runs f on every element, maxWorkers at a time.
+// seconds is an expiry as memcached takes it, rounded up.
+func seconds(expiry time.Duration) int32 { return int32((expiry + time.Second - 1) / time.Second) }
+
+// each runs f on every element, maxWorkers at a time, the caller among them.
 func each[T any](all []T, f func(T)) {
-	if len(all) == 1 {
-		f(all[0])
-		return
-	}
 	var (
 		next    atomic.Int64
 		workers sync.WaitGroup
 	)
-	for range min(maxWorkers, len(all)) {
-		workers.Go(func() {
-			for i := next.Add(1) - 1; i < int64(len(all)); i = next.Add(1) - 1 {
-				f(all[i])
-			}
-		})
+	work := func() {
+		for i := next.Add(1) - 1; i < int64(len(all)); i = next.Add(1) - 1 {
+			f(all[i])
+		}
 	}
+	for range min(maxWorkers, len(all)) - 1 {
+		workers.Go(work)
+	}
+	work()
 	workers.Wait()
 }
 

@@ -13,8 +13,11 @@ type Reader[V any] struct {
 	// Unpack reads a cached row; an entry that it refuses is dropped and counts
 	// as missing.
 	Unpack func(id uint64, e Entry) (V, error)
-	// Pack writes a row and its ver; ver 0 marks a row known to be absent.
-	Pack func(V) (ver uint64, value []byte)
+	// Pack writes a row and its ver; ver 0 marks a row known to be absent. The key
+	// is set by the reader.
+	Pack func(V) Entry
+	// Heads says that V needs no body: Unpack gets entries that may be Partial.
+	Heads bool
 	// Load reads rows from the database, with a value for every id.
 	Load func(ctx context.Context, ids []uint64) (map[uint64]V, error)
 }
@@ -53,7 +56,11 @@ func (r *Reader[V]) One(ctx context.Context, id uint64) (V, error) {
 
 // held puts what the cache has into out and returns the keys it lacks.
 func (r *Reader[V]) held(ctx context.Context, keys []string, idOf map[string]uint64, out map[uint64]V) []string {
-	entries := r.Cache.Get(ctx, keys)
+	get := r.Cache.Get
+	if r.Heads {
+		get = r.Cache.Heads
+	}
+	entries := get(ctx, keys)
 	missing := keys[:0:0]
 	for _, k := range keys {
 		e, ok := entries[k]
@@ -86,8 +93,8 @@ func (r *Reader[V]) fill(ctx context.Context, keys []string, idOf map[string]uin
 	for i, k := range keys {
 		v := rows[ids[i]]
 		out[k] = v
-		ver, b := r.Pack(v)
-		entries[i] = Entry{Key: k, Ver: ver, Value: b}
+		entries[i] = r.Pack(v)
+		entries[i].Key = k
 	}
 	r.Cache.Fill(ctx, entries)
 	return out, nil
@@ -100,11 +107,21 @@ func (r *Reader[V]) Tell(ctx context.Context, ids []uint64, rows []V) {
 	entries := make([]Entry, len(ids))
 	for i, id := range ids {
 		keys[i] = r.Key(id)
-		ver, b := r.Pack(rows[i])
-		entries[i] = Entry{Key: keys[i], Ver: ver, Value: b}
+		entries[i] = r.Pack(rows[i])
+		entries[i].Key = keys[i]
 	}
 	r.Flight.Forget(keys)
 	r.Cache.Put(ctx, entries)
+}
+
+// Outdate keeps readers that come later from joining a load that began before,
+// where another Reader of the same rows tells the cache.
+func (r *Reader[V]) Outdate(ids []uint64) {
+	keys := make([]string, len(ids))
+	for i, id := range ids {
+		keys[i] = r.Key(id)
+	}
+	r.Flight.Forget(keys)
 }
 
 // Forget drops what is known of rows that were or may have been written, where

@@ -31,11 +31,11 @@ func numbers(c cache.Cache, load func(ids []uint64) (map[uint64]number, error)) 
 			}
 			return number{e.Ver, binary.BigEndian.Uint64(e.Value)}, nil
 		},
-		Pack: func(n number) (uint64, []byte) {
+		Pack: func(n number) cache.Entry {
 			if n.ver == 0 {
-				return 0, nil
+				return cache.Entry{}
 			}
-			return n.ver, binary.BigEndian.AppendUint64(nil, n.n)
+			return cache.Entry{Ver: n.ver, Value: binary.BigEndian.AppendUint64(nil, n.n)}
 		},
 		Load: func(_ context.Context, ids []uint64) (map[uint64]number, error) { return load(ids) },
 	}

@@ -15,10 +15,14 @@ func TestEncode_Golden(t *testing.T) {
 		e    Entry
 		want string
 	}{
-		{"Row", Entry{Ver: 0x0102030405060708, Value: []byte("row")}, "01 00 0102030405060708 00000003 726f77"},
-		{"Empty", Entry{Ver: 1}, "01 00 0000000000000001 00000000"},
-		{"Absent", Entry{Value: []byte("dropped")}, "01 00 0000000000000000 00000000"},
-		{"Hole", Entry{Ver: 9, Value: make([]byte, maxValue+1)}, "01 01 0000000000000009 00000000"},
+		{"Row", Entry{Ver: 0x0102030405060708, Value: []byte("row")}, "02 00 0102030405060708 00000003 00000000 726f77"},
+		{"Body", Entry{Ver: 2, Value: []byte("row"), Body: []byte("list"), Token: 9}, "02 00 0000000000000002 00000003 00000004 726f77 6c697374"},
+		{"Apart", Entry{Ver: 2, Value: []byte("row"), Body: make([]byte, maxInline+1)}, "02 02 0000000000000002 00000003 00000000 726f77"},
+		{"Partial", Entry{Ver: 2, Value: []byte("row"), Partial: true}, "02 02 0000000000000002 00000003 00000000 726f77"},
+		{"Empty", Entry{Ver: 1}, "02 00 0000000000000001 00000000 00000000"},
+		{"Absent", Entry{Value: []byte("dropped"), Body: []byte("too")}, "02 00 0000000000000000 00000000 00000000"},
+		{"Hole", Entry{Ver: 9, Value: make([]byte, maxBytes+1)}, "02 01 0000000000000009 00000000 00000000"},
+		{"HoleWithHead", Entry{Ver: 9, Value: []byte("row"), Body: make([]byte, maxBytes)}, "02 01 0000000000000009 00000003 00000000 726f77"},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -34,7 +38,7 @@ func TestEncode_Golden(t *testing.T) {
 }
 
 func TestDecode_Bad(t *testing.T) {
-	good := encode(Entry{Ver: 7, Value: []byte("row")})
+	good := encode(Entry{Ver: 7, Value: []byte("row"), Body: []byte("list")})
 	change := func(at int, b byte) []byte {
 		bad := bytes.Clone(good)
 		bad[at] = b
@@ -46,11 +50,15 @@ func TestDecode_Bad(t *testing.T) {
 		"short value":     good[:len(good)-1],
 		"long value":      append(bytes.Clone(good), 0),
 		"layout 0":        change(0, 0),
-		"layout 2":        change(0, 2),
-		"kind 2":          change(1, 2),
-		"hole with value": change(1, kindHole),
+		"layout 1":        change(0, 1),
+		"layout 3":        change(0, 3),
+		"kind 3":          change(1, 3),
+		"hole with body":  change(1, kindHole),
+		"apart with body": change(1, kindApart),
 		"absent value":    change(9, 0),
-		"huge length":     change(10, 0xff),
+		"absent apart":    pack(kindApart, Entry{}),
+		"huge value":      change(10, 0xff),
+		"huge body":       change(14, 0xff),
 	}
 	for name, b := range bad {
 		if e, _, err := decode(b); !errors.Is(err, errLayout) {
@@ -62,13 +70,15 @@ func TestDecode_Bad(t *testing.T) {
 func FuzzDecode(f *testing.F) {
 	f.Add([]byte(nil))
 	f.Add(encode(Entry{Ver: 7, Value: []byte("row")}))
+	f.Add(encode(Entry{Ver: 7, Value: []byte("row"), Body: []byte("list")}))
+	f.Add(encode(Entry{Ver: 7, Value: []byte("row"), Partial: true}))
 	f.Add(encode(Entry{}))
 	f.Fuzz(func(t *testing.T, b []byte) {
-		e, hole, err := decode(b)
-		if err != nil || hole {
+		e, kind, err := decode(b)
+		if err != nil {
 			return
 		}
-		if got := encode(e); !bytes.Equal(got, b) {
+		if got := pack(kind, e); !bytes.Equal(got, b) {
 			t.Errorf("decoded %x, encoded %x", b, got)
 		}
 	})

@@ -36,7 +36,7 @@ type Draft interface {
 
 // Config bounds a committer. Zero values take the defaults.
 type Config struct {
-	Workers  int           // commits under way at once, 2
+	Workers  int           // commits under way at once, 3
 	MaxEdits int           // edits in one commit, 240: with two rows each, one statement reads them all, as of one moment
 	MaxBytes int           // bytes of lists in one commit, 6 MiB
 	MaxQueue int           // edits that wait before more are refused, 4096
@@ -169,7 +169,7 @@ func (c *Committer[D, R]) next() (batch []*edit[D], rows []uint64, ok bool) {
 }
 
 func (c Config) withDefaults() Config {
-	setDefault(&c.Workers, 2)
+	setDefault(&c.Workers, 3)
 	setDefault(&c.MaxEdits, 240)
 	setDefault(&c.MaxBytes, 6<<20)
 	setDefault(&c.MaxQueue, 4096)

@@ -10,63 +10,71 @@ import (
 	"kith/repo/list"
 )
 
-// The cached forms. A row is its counts, updated_at and archived_at (20 bytes) and
-// then the list; a head is the counts alone (12 bytes). The digit in a key is the
-// version of the form.
+// The cached form: the value is the head of a row, that is its counts, updated_at
+// and archived_at (20 bytes), the body its list. The digit in the key is the version
+// of the form.
 
-func rowKey(id uint64) string  { return "r1:" + strconv.FormatUint(id, 36) }
-func headKey(id uint64) string { return "h1:" + strconv.FormatUint(id, 36) }
+func rowKey(id uint64) string { return "r2:" + strconv.FormatUint(id, 36) }
 
-// rowHead is what stands before the list of a cached row.
-const rowHead = 20
+// headBytes is the length of a cached head.
+const headBytes = 20
 
 // head is a row without its list.
 type head struct {
 	AccountID uint64 `db:"account_id"`
 	Ver       uint64 `db:"ver"`
 	Counts
+	UpdatedAt  uint32 `db:"updated_at"`
+	ArchivedAt uint32 `db:"archived_at"`
 }
 
 var errCached = errors.New("bad cached relation")
 
-func packRow(r Row) (uint64, []byte) {
+func packRow(r Row) cache.Entry {
 	if r.Ver == 0 {
-		return 0, nil
+		return cache.Entry{}
 	}
-	b := appendCounts(make([]byte, 0, rowHead+len(r.List)), r.Counts)
-	b = binary.BigEndian.AppendUint32(b, r.UpdatedAt)
-	b = binary.BigEndian.AppendUint32(b, r.ArchivedAt)
-	return r.Ver, append(b, r.List...)
+	h := head{Counts: r.Counts, UpdatedAt: r.UpdatedAt, ArchivedAt: r.ArchivedAt}
+	return cache.Entry{Ver: r.Ver, Value: h.bytes(), Body: r.List, Token: r.token}
+}
+
+func packHead(h head) cache.Entry {
+	if h.Ver == 0 {
+		return cache.Entry{}
+	}
+	return cache.Entry{Ver: h.Ver, Value: h.bytes(), Partial: true}
+}
+
+func (h head) bytes() []byte {
+	b := appendCounts(make([]byte, 0, headBytes), h.Counts)
+	b = binary.BigEndian.AppendUint32(b, h.UpdatedAt)
+	return binary.BigEndian.AppendUint32(b, h.ArchivedAt)
 }
 
 func unpackRow(id uint64, e cache.Entry) (Row, error) {
 	if e.Ver == 0 {
-		return absent(id), nil
+		r := absent(id)
+		r.token = e.Token
+		return r, nil
 	}
-	if len(e.Value) < rowHead {
-		return Row{}, errCached
+	h, err := unpackHead(id, e)
+	if err != nil {
+		return Row{}, err
 	}
-	r := Row{AccountID: id, Ver: e.Ver, Counts: readCounts(e.Value), UpdatedAt: binary.BigEndian.Uint32(e.Value[12:]),
-		ArchivedAt: binary.BigEndian.Uint32(e.Value[16:]), List: e.Value[rowHead:]}
-	_, err := r.View()
+	r := Row{AccountID: id, Ver: e.Ver, Counts: h.Counts, UpdatedAt: h.UpdatedAt, ArchivedAt: h.ArchivedAt, List: e.Body, token: e.Token}
+	_, err = r.View()
 	return r, err
-}
-
-func packHead(h head) (uint64, []byte) {
-	if h.Ver == 0 {
-		return 0, nil
-	}
-	return h.Ver, appendCounts(make([]byte, 0, 12), h.Counts)
 }
 
 func unpackHead(id uint64, e cache.Entry) (head, error) {
 	if e.Ver == 0 {
 		return head{AccountID: id}, nil
 	}
-	if len(e.Value) != 12 {
+	if len(e.Value) != headBytes {
 		return head{}, errCached
 	}
-	return head{AccountID: id, Ver: e.Ver, Counts: readCounts(e.Value)}, nil
+	return head{AccountID: id, Ver: e.Ver, Counts: readCounts(e.Value),
+		UpdatedAt: binary.BigEndian.Uint32(e.Value[12:]), ArchivedAt: binary.BigEndian.Uint32(e.Value[16:])}, nil
 }
 
 func appendCounts(b []byte, c Counts) []byte {
@@ -83,26 +91,26 @@ func readCounts(b []byte) Counts {
 	}
 }
 
-// Tell puts committed rows and their heads into the cache.
+// Tell puts committed rows into the cache.
 func (s *Store) Tell(ctx context.Context, rows []Row) {
-	ids := make([]uint64, len(rows))
-	heads := make([]head, len(rows))
-	for i, r := range rows {
-		ids[i] = r.AccountID
-		heads[i] = head{AccountID: r.AccountID, Ver: r.Ver, Counts: r.Counts}
-	}
+	ids := idsOf(rows)
+	s.heads.Outdate(ids)
 	s.rows.Tell(ctx, ids, rows)
-	s.heads.Tell(ctx, ids, heads)
 }
 
-// forget drops what the cache holds of rows and their heads.
+// forget drops what the cache holds of rows.
 func (s *Store) forget(ctx context.Context, rows []Row) {
+	ids := idsOf(rows)
+	s.heads.Outdate(ids)
+	s.rows.Forget(ctx, ids)
+}
+
+func idsOf(rows []Row) []uint64 {
 	ids := make([]uint64, len(rows))
 	for i, r := range rows {
 		ids[i] = r.AccountID
 	}
-	s.rows.Forget(ctx, ids)
-	s.heads.Forget(ctx, ids)
+	return ids
 }
 
 func keptFollowers(v list.View) int { return v.Len(list.Friends) + v.Len(list.Followers) }

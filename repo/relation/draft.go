@@ -151,7 +151,7 @@ func (s *Store) Pack(d *Draft, now uint32) (Row, error) { return d.Pack(now, s.c
 // archive with the row. It wraps repo.ErrTooLarge when the list has outgrown a
 // row all the same.
 func (d *Draft) Pack(now uint32, limit int) (Row, error) {
-	next := Row{AccountID: d.row.AccountID, Ver: d.row.Ver + 1, Counts: d.counts, UpdatedAt: now, ArchivedAt: d.row.ArchivedAt}
+	next := Row{AccountID: d.row.AccountID, Ver: d.row.Ver + 1, Counts: d.counts, UpdatedAt: now, ArchivedAt: d.row.ArchivedAt, token: d.row.token}
 	for s := list.Friends; s <= list.Following; s++ {
 		if limit > 0 && d.list.Len(s) > 2*limit {
 			d.segments = append(d.segments, splitCut(s, d.list.Cut(s, limit), next.Ver)...)

@@ -26,6 +26,7 @@ type Row struct {
 	ArchivedAt uint32 `db:"archived_at"` // no entry in the archive is newer
 
 	moves []move // segments to be stored together with a packed row
+	token uint64 // of the cache entry that this row, or the one before it, was read from
 }
 
 // ArchivedFollowers tells how many followers stand in the archive and not in

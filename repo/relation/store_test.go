@@ -219,8 +219,17 @@ func TestStore_Swap_UnknownOutcome(t *testing.T) {
 	both := pool(t, dsn, true)
 	both.SetMaxOpenConns(1)
 	s := relation.New(both, both, cache.NewNone(), 0)
-	ids := dbtest.IDs(t, 2)
+	ids := dbtest.IDs(t, 5)
+	// prepared has the statement of a swap on the connection, so that what is cut
+	// is its execution.
+	prepared := func(t *testing.T, id uint64) {
+		t.Helper()
+		if won, err := s.Swap(t.Context(), []relation.Row{follower(t, fresh(t, s, id), 7)}); err != nil || !won {
+			t.Fatalf("got %v, %v; want won", won, err)
+		}
+	}
 	t.Run("the answer is lost", func(t *testing.T) {
+		prepared(t, ids[2])
 		row := follower(t, fresh(t, s, ids[0]), 7)
 		p.set(&p.swallow)
 		won, err := s.Swap(t.Context(), []relation.Row{row})
@@ -232,6 +241,7 @@ func TestStore_Swap_UnknownOutcome(t *testing.T) {
 		}
 	})
 	t.Run("the statement is lost", func(t *testing.T) {
+		prepared(t, ids[3])
 		row := follower(t, fresh(t, s, ids[1]), 7)
 		p.set(&p.cutFirst)
 		won, err := s.Swap(t.Context(), []relation.Row{row})
@@ -240,6 +250,13 @@ func TestStore_Swap_UnknownOutcome(t *testing.T) {
 		}
 		if r := fresh(t, s, ids[1]); r.Ver != 0 {
 			t.Errorf("ver %d, want 0", r.Ver)
+		}
+	})
+	t.Run("it is not even prepared", func(t *testing.T) {
+		two := []relation.Row{follower(t, fresh(t, s, ids[4]), 7), follower(t, fresh(t, s, ids[1]), 7)}
+		p.set(&p.swallow)
+		if won, err := s.Swap(t.Context(), two); err != nil || won {
+			t.Fatalf("got %v, %v; want lost: nothing was stored", won, err)
 		}
 	})
 }

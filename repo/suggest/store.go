@@ -40,11 +40,11 @@ func New(pool *sqlx.DB, c cache.Cache, log *slog.Logger) *Store {
 
 func key(id uint64) string { return "s1:" + strconv.FormatUint(id, 36) }
 
-func pack(r Row) (uint64, []byte) {
+func pack(r Row) cache.Entry {
 	if r.Ver == 0 {
-		return 0, nil
+		return cache.Entry{}
 	}
-	return r.Ver, append(binary.BigEndian.AppendUint32(nil, r.MadeAt), r.encode()...)
+	return cache.Entry{Ver: r.Ver, Value: append(binary.BigEndian.AppendUint32(nil, r.MadeAt), r.encode()...)}
 }
 
 func unpack(id uint64, e cache.Entry) (Row, error) {

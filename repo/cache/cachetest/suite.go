@@ -37,9 +37,14 @@ func Run(t *testing.T, open Open) {
 		{"Absent", testAbsent},
 		{"Drop", testDrop},
 		{"TooLarge", testTooLarge},
+		{"Body", testBody},
+		{"Heads", testHeads},
+		{"Token", testToken},
 		{"IllegalKey", testIllegalKey},
 		{"ContextDone", testContextDone},
-		{"NeverBack", testNeverBack},
+		{"NeverBack", func(t *testing.T, c cache.Cache) { testNeverBack(t, c, row) }},
+		{"NeverBackLong", func(t *testing.T, c cache.Cache) { testNeverBack(t, c, long16K) }},
+		{"NeverBackToken", testNeverBackToken},
 		{"Closed", testClosed},
 	}
 	for _, test := range tests {
@@ -249,7 +254,7 @@ func testTooLarge(t *testing.T, c cache.Cache) {
 
 func testIllegalKey(t *testing.T, c cache.Cache) {
 	good := Key("good")
-	for _, bad := range []string{"a space", "line\r\nflush_all", "\x7f", strings.Repeat("k", 251)} {
+	for _, bad := range []string{"a space", "line\r\nflush_all", "\x7f", strings.Repeat("k", 250), "body+"} {
 		put(c, row(bad, 1), row(good, 1))
 		fill(c, row(bad, 1))
 		c.Drop(t.Context(), []string{bad})
@@ -278,7 +283,7 @@ func testContextDone(t *testing.T, c cache.Cache) {
 // testNeverBack lets 32 writers, fillers and readers at two keys. A reader may
 // miss, but it must not see a ver lower than one it saw before, or lower than
 // one that was told before it asked.
-func testNeverBack(t *testing.T, c cache.Cache) {
+func testNeverBack(t *testing.T, c cache.Cache, row func(key string, ver uint64) cache.Entry) {
 	const commits = 150
 	for range 2 {
 		key := Key("back")

@@ -1,0 +1,114 @@
+package cache_test
+
+import (
+	"bytes"
+	"testing"
+
+	"github.com/bradfitz/gomemcache/memcache"
+
+	"kith/repo/cache"
+	"kith/repo/cache/cachetest"
+	"kith/repo/memcachetest"
+)
+
+func longRow(key string, ver uint64) cache.Entry {
+	return cache.Entry{Key: key, Ver: ver, Value: []byte{byte(ver)}, Body: bytes.Repeat([]byte{byte(ver)}, 20<<10)}
+}
+
+func wantLong(t *testing.T, c cache.Cache, key string, ver uint64) {
+	t.Helper()
+	want := longRow(key, ver)
+	if got := c.Get(t.Context(), []string{key})[key]; got.Ver != ver || !bytes.Equal(got.Value, want.Value) || !bytes.Equal(got.Body, want.Body) {
+		t.Fatalf("got ver %d, %d bytes of body, want ver %d", got.Ver, len(got.Body), ver)
+	}
+}
+
+// TestMemcached_Body has two processes whose long bodies are apart, and what may
+// become of a body.
+func TestMemcached_Body(t *testing.T) {
+	t.Parallel()
+	server := memcachetest.Addr(t)
+	one, two := openMemcached(t, cache.MemcachedConfig{Servers: []string{server}}), openMemcached(t, cache.MemcachedConfig{Servers: []string{server}})
+	raw := memcache.New(server)
+	defer raw.Close()
+	key := cachetest.Key("body")
+	put := func(c cache.Cache, ver uint64) { c.Put(t.Context(), []cache.Entry{longRow(key, ver)}) }
+	body := func() *memcache.Item {
+		t.Helper()
+		item, err := raw.Get(key + "+")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return item
+	}
+
+	put(one, 1)
+	first := body()
+	wantLong(t, two, key, 1)
+	put(one, 2)
+	wantLong(t, two, key, 2) // what two keeps near is of ver 1
+	put(two, 3)
+	wantLong(t, one, key, 3)
+
+	t.Run("Late", func(t *testing.T) {
+		put(one, 4)
+		if err := raw.Set(first); err != nil { // a body of ver 1 is written late
+			t.Fatal(err)
+		}
+		wantLong(t, one, key, 4)
+		cachetest.WantNone(t, two, key)
+		two.Fill(t.Context(), []cache.Entry{longRow(key, 4)})
+		one.ForgetNear()
+		wantLong(t, one, key, 4)
+	})
+	t.Run("Evicted", func(t *testing.T) {
+		if err := raw.Delete(key + "+"); err != nil {
+			t.Fatal(err)
+		}
+		one.ForgetNear()
+		two.ForgetNear()
+		cachetest.WantNone(t, one, key)
+		if got := one.Heads(t.Context(), []string{key})[key]; got.Ver != 4 || !got.Partial {
+			t.Errorf("got head %v, want ver 4 without a body", got)
+		}
+		one.Fill(t.Context(), []cache.Entry{longRow(key, 4)})
+		wantLong(t, two, key, 4)
+	})
+	t.Run("HeadEvicted", func(t *testing.T) {
+		if err := raw.Delete(key); err != nil {
+			t.Fatal(err)
+		}
+		cachetest.WantNone(t, one, key) // what is near is not used unasked
+		put(two, 5)
+		wantLong(t, one, key, 5)
+	})
+	t.Run("Dropped", func(t *testing.T) {
+		one.Drop(t.Context(), []string{key})
+		cachetest.WantNone(t, one, key)
+		cachetest.WantNone(t, two, key)
+	})
+}
+
+// TestMemcached_NearHeads has one process look at heads that another changes.
+func TestMemcached_NearHeads(t *testing.T) {
+	t.Parallel()
+	server := memcachetest.Addr(t)
+	one, two := openMemcached(t, cache.MemcachedConfig{Servers: []string{server}}), openMemcached(t, cache.MemcachedConfig{Servers: []string{server}})
+	key := cachetest.Key("heads")
+	ver := func(c cache.Cache) uint64 { return c.Heads(t.Context(), []string{key})[key].Ver }
+	one.Put(t.Context(), []cache.Entry{longRow(key, 1)})
+	if got := ver(two); got != 1 {
+		t.Fatalf("got ver %d, want 1", got)
+	}
+	two.Put(t.Context(), []cache.Entry{longRow(key, 2)})
+	if got := ver(two); got != 2 {
+		t.Errorf("got ver %d where 2 was put, want 2", got)
+	}
+	wantLong(t, one, key, 2)
+	cachetest.Eventually(t, "the other process sees ver 2", func() bool { return ver(one) == 2 })
+	two.Drop(t.Context(), []string{key})
+	if got := two.Heads(t.Context(), []string{key}); len(got) != 0 {
+		t.Errorf("after Drop: got %v, want nothing", got)
+	}
+	cachetest.Eventually(t, "the other process sees that it is gone", func() bool { return len(one.Heads(t.Context(), []string{key})) == 0 })
+}

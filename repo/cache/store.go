@@ -1,0 +1,156 @@
+package cache
+
+import (
+	"context"
+	"errors"
+
+	"github.com/bradfitz/gomemcache/memcache"
+)
+
+// fill adds entries.
+func (n *node) fill(ctx context.Context, entries []Entry) {
+	all := make([]storing, 0, len(entries))
+	for _, e := range entries {
+		if e.tooLarge() {
+			n.metrics.fillTooLarge.Inc()
+			continue
+		}
+		all = append(all, storing{verb: "add", entry: e, Item: n.item(e)})
+	}
+	err := ctx.Err()
+	if err == nil {
+		err = n.store(true, all)
+	}
+	if err != nil {
+		n.metrics.fillFailed.Add(float64(len(all)))
+		return
+	}
+	n.fillBodies(all)
+}
+
+// fillBodies sends the bodies that are apart of what was added. Where an entry
+// was held already it may lack its body, so that is offered too: whoever takes it
+// looks whether it is old.
+func (n *node) fillBodies(all []storing) {
+	var bodies []storing
+	for _, s := range all {
+		held := errors.Is(s.err, memcache.ErrNotStored)
+		switch {
+		case s.err == nil:
+			n.metrics.filled.Inc()
+		case held:
+			n.metrics.held.Inc()
+		default:
+			n.metrics.fillFailed.Inc()
+		}
+		if (s.err == nil && s.entry.kind() == kindApart || held) && len(s.entry.Body) > 0 {
+			bodies = append(bodies, n.body(s.entry))
+		}
+	}
+	_ = n.store(true, bodies) // without its body an entry counts as missing, which is no harm
+}
+
+// body stores a whole entry under its bodyKey, whatever is there: readers hold it
+// against the ver under the entry's own key, where order is kept.
+func (n *node) body(e Entry) storing {
+	return storing{verb: "set", entry: e, Item: &memcache.Item{Key: bodyKey(e.Key), Value: pack(kindWhole, e), Expiration: seconds(n.expiry)}}
+}
+
+// put stores entries, or a hole for those too large, where a lower ver or
+// nothing is held. Those with a token replace what it stands for; what is held of
+// the others, and of those whose token is no longer good, has to be read first.
+func (n *node) put(entries []Entry) {
+	var known, unknown []Entry
+	for _, e := range entries {
+		if e.Token != 0 {
+			known = append(known, e)
+		} else {
+			unknown = append(unknown, e)
+		}
+	}
+	lost := n.swap(known, func(e Entry) *memcache.Item { return &memcache.Item{CasID: e.Token} })
+	for range maxSwaps {
+		unknown = append(unknown, lost...)
+		if len(unknown) == 0 {
+			return
+		}
+		lost, unknown = n.putUnknown(unknown), nil
+	}
+	// The last resort lets a late Fill of an older row in.
+	n.fail(lost)
+}
+
+// putUnknown reads what is held of entries and replaces what is older. It returns
+// those for which somebody else was quicker.
+func (n *node) putUnknown(entries []Entry) (lost []Entry) {
+	items, err := n.allItems(keysOf(entries))
+	if err != nil {
+		n.untell(entries, err)
+		return nil
+	}
+	older := entries[:0]
+	for _, e := range entries {
+		if n.newer(items[e.Key], e.Ver) {
+			n.metrics.newer.Inc()
+			continue
+		}
+		older = append(older, e)
+	}
+	return n.swap(older, func(e Entry) *memcache.Item { return items[e.Key] })
+}
+
+// swap stores each entry in place of its old item, or where that is nil of
+// nothing; bodies first, so that no head is without its own. It returns the
+// entries whose old item was not there any more. What memcached refuses is
+// deleted, so that no older row stays.
+func (n *node) swap(entries []Entry, old func(Entry) *memcache.Item) (lost []Entry) {
+	all := make([]storing, 0, 2*len(entries))
+	for _, e := range entries {
+		if e.kind() == kindApart && !e.Partial {
+			all = append(all, n.body(e))
+		}
+		s := storing{verb: "add", entry: e, Item: n.item(e)}
+		if held := old(e); held != nil {
+			s.verb, s.CasID = "cas", held.CasID
+		}
+		all = append(all, s)
+	}
+	if err := n.store(false, all); err != nil {
+		n.untell(entries, err)
+		return nil
+	}
+	return n.swapped(all)
+}
+
+func (n *node) swapped(all []storing) (lost []Entry) {
+	var failed []Entry
+	refused := false // the body of the entry that follows
+	for _, s := range all {
+		switch {
+		case s.verb == "set":
+			refused = s.err != nil
+			continue
+		case refused || s.err != nil && !lostRace(s.err):
+			failed = append(failed, s.entry)
+		case s.err != nil:
+			lost = append(lost, s.entry)
+		default:
+			n.stored(s.entry)
+		}
+		refused = false
+	}
+	n.fail(failed)
+	return lost
+}
+
+// untell remembers entries that could not be told.
+func (n *node) untell(entries []Entry, cause error) {
+	n.untold(keysOf(entries), cause)
+	n.metrics.failed.Add(float64(len(entries)))
+}
+
+// fail deletes what is held of entries that cannot be stored.
+func (n *node) fail(entries []Entry) {
+	n.metrics.failed.Add(float64(len(entries)))
+	n.drop(keysOf(entries))
+}
