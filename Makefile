@@ -1,6 +1,7 @@
 # make run     a running kith on this machine, with a database of its own
 # make test    every check; .ci/run calls it
 # make accept  the long checks, with figures
+# make bench   kith next to what people would use instead, a quarter of an hour
 # make build   bin/kith, static
 # make lint    gofmt, go vet, staticcheck
 
@@ -9,7 +10,7 @@ STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 VERSION     ?= $(shell git describe --tags --always --dirty 2>/dev/null)
 LDFLAGS     := -s -w -X main.version=$(VERSION)
 
-.PHONY: run build test accept lint need-server need-memcached need-gcc
+.PHONY: run build test test-bench accept bench bench-short lint lint-bench need-server need-memcached need-redis need-gcc
 
 run: need-server build
 	@bin/kith dev
@@ -19,6 +20,21 @@ build:
 
 test: need-server need-memcached need-gcc lint
 	$(GO) test -race -timeout 20m ./...
+	@$(MAKE) --no-print-directory test-bench
+
+# The benchmark is a module of its own: its peers' libraries stay out of kith. Its
+# short run fails where the peers' answers differ, never on speed.
+test-bench: need-redis lint-bench
+	cd cmd/kithbench && $(GO) test -race -timeout 10m ./...
+	@$(MAKE) --no-print-directory bench-short
+
+bench: need-server need-memcached need-redis
+	cd cmd/kithbench && $(GO) build -trimpath -o ../../bin/kithbench .
+	bin/kithbench --out=cmd/kithbench/results
+
+bench-short: need-server need-memcached need-redis
+	cd cmd/kithbench && $(GO) build -trimpath -o ../../bin/kithbench .
+	bin/kithbench --short
 
 accept: need-server need-memcached
 	KITH_ACCEPT=1 $(GO) test -run Accept -count=1 -v -timeout 60m ./...
@@ -28,6 +44,9 @@ lint:
 	$(GO) vet ./...
 	$(GO) run $(STATICCHECK) ./...
 
+lint-bench:
+	cd cmd/kithbench && $(GO) vet ./... && $(GO) run $(STATICCHECK) ./...
+
 # What is not there is installed with apt-get; elsewhere the line to type is
 # printed. kith starts the programs itself: a service that the package brings
 # along is not used.
@@ -35,6 +54,8 @@ need-server:
 	@$(call have,mariadbd) || $(call have,mysqld) || { $(call install,mariadb-server,mariadb); }
 need-memcached:
 	@$(call have,memcached) || { $(call install,memcached,memcached); }
+need-redis:
+	@$(call have,redis-server) || { $(call install,redis-server,redis); }
 # The race detector is written in C.
 need-gcc:
 	@$(call have,gcc) || $(call have,cc) || { $(call install,gcc libc6-dev,gcc); }

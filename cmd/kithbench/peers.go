@@ -1,0 +1,83 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"strings"
+
+	"kith/cmd/kithbench/peer"
+	"kith/cmd/kithbench/server"
+	"kith/repo/cache"
+)
+
+// say tells whoever waits how far the run is.
+func say(format string, args ...any) { fmt.Fprintf(os.Stderr, format+"\n", args...) }
+
+// databaseOf is the database that a peer on MySQL has for itself.
+func databaseOf(name string) string { return strings.ReplaceAll(name, "-", "_") }
+
+// openPeers opens the peers named, on fresh servers.
+func openPeers(ctx context.Context, s *server.Servers, names ...string) (peers []peer.Peer, err error) {
+	for _, name := range names {
+		p, err := openPeer(ctx, s, name)
+		if err != nil {
+			closePeers(peers)
+			return nil, fmt.Errorf("open %s: %w", name, err)
+		}
+		peers = append(peers, p)
+	}
+	return peers, nil
+}
+
+func openPeer(ctx context.Context, s *server.Servers, name string) (peer.Peer, error) {
+	switch name {
+	case peer.RedisName:
+		return peer.NewRedis(name, s.Redis())
+	case peer.SyncedName:
+		return peer.NewRedis(name, s.RedisSynced())
+	}
+	if err := s.CreateDatabase(ctx, databaseOf(name)); err != nil {
+		return nil, err
+	}
+	dsn := s.MySQLDSN(databaseOf(name))
+	if name == peer.TwoTableName || name == peer.PackedName {
+		return peer.NewTwoTable(ctx, name, dsn, name == peer.PackedName)
+	}
+	if err := peer.Migrate(ctx, dsn); err != nil {
+		return nil, err
+	}
+	return openKith(ctx, s, name, dsn)
+}
+
+func openKith(ctx context.Context, s *server.Servers, name, dsn string) (peer.Peer, error) {
+	switch name {
+	case peer.KithName:
+		c, err := peer.OnMemcached(s.Memcached())
+		if err != nil {
+			return nil, err
+		}
+		k, err := peer.NewKith(ctx, name, dsn, c)
+		if err == nil {
+			k.Memcached = s.Memcached()
+		}
+		return k, err
+	case peer.AloneName:
+		c, err := peer.InProcess()
+		if err != nil {
+			return nil, err
+		}
+		return peer.NewKith(ctx, name, dsn, c)
+	default:
+		k, err := peer.NewKith(ctx, name, dsn, cache.NewNone())
+		return &peer.Naive{Kith: k}, err
+	}
+}
+
+func closePeers(peers []peer.Peer) {
+	for _, p := range peers {
+		if err := p.Close(); err != nil {
+			say("close %s: %v", p.Name(), err)
+		}
+	}
+}

@@ -1,0 +1,90 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"kith/cmd/kithbench/report"
+)
+
+// wanted are the targets whose work was run.
+func wanted(lines []report.Line) (all []report.Target) {
+	for _, t := range targets {
+		if slices.ContainsFunc(lines, func(l report.Line) bool { return l.Work == t.Work }) {
+			all = append(all, t)
+		}
+	}
+	return all
+}
+
+// shownArgs leaves out where files are: results are for other machines.
+func shownArgs(args []string) (shown []string) {
+	for _, a := range args {
+		if name, value, ok := strings.Cut(a, "="); ok && strings.Contains(value, "/") {
+			a = name + "=" + filepath.Base(value)
+		} else if strings.Contains(a, "/") {
+			a = filepath.Base(a)
+		}
+		shown = append(shown, a)
+	}
+	return shown
+}
+
+// repository is the folder of the module kith, at or above this one.
+func repository() (string, error) {
+	dir, err := os.Getwd()
+	if err != nil {
+		return "", err
+	}
+	for {
+		text, err := os.ReadFile(filepath.Join(dir, "go.mod"))
+		if err == nil && strings.HasPrefix(string(text), "module kith\n") {
+			return dir, nil
+		}
+		if up := filepath.Dir(dir); up != dir {
+			dir = up
+			continue
+		}
+		return "", errors.New("kithbench builds kith, so run it inside the repository")
+	}
+}
+
+// commit names what was measured; empty outside a git checkout.
+func commit(ctx context.Context) (hash string, dirty bool) {
+	out, err := exec.CommandContext(ctx, "git", "rev-parse", "--short=12", "HEAD").Output()
+	if err != nil {
+		return "", false
+	}
+	changes, err := exec.CommandContext(ctx, "git", "status", "--porcelain", "--untracked-files=no").Output()
+	return strings.TrimSpace(string(out)), err != nil || len(changes) > 0
+}
+
+// write puts the table, the JSON and the plot into a folder.
+func write(run report.Run, dir string) error {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	for name, to := range map[string]func(io.Writer) error{
+		"run.json": run.WriteJSON, "table.txt": run.WriteTable, "table.md": run.WriteMarkdown, "plot.svg": run.WritePlot,
+	} {
+		if err := writeFile(filepath.Join(dir, name), to); err != nil {
+			return fmt.Errorf("write %s: %w", name, err)
+		}
+	}
+	return nil
+}
+
+func writeFile(path string, to func(io.Writer) error) error {
+	f, err := os.Create(path)
+	if err != nil {
+		return err
+	}
+	return errors.Join(to(f), f.Close())
+}

@@ -1,0 +1,311 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime/pprof"
+	"slices"
+	"time"
+
+	"kith/cmd/kithbench/graph"
+	"kith/cmd/kithbench/peer"
+	"kith/cmd/kithbench/report"
+	"kith/cmd/kithbench/server"
+	"kith/cmd/kithbench/work"
+)
+
+// runCmd measures.
+type runCmd struct {
+	Short   bool          `help:"A small graph and short spans, two minutes in all: shows that everything works and answers agree, its figures are worth nothing."`
+	Graph   string        `help:"A file of 'follower followee' lines, gzip or plain. Where it is not there a graph of the same kind is made." default:"../shared/data/ego-twitter.txt.gz"`
+	Rounds  int           `help:"How often each peer has its turn." default:"5"`
+	Span    time.Duration `help:"How long each turn is." default:"1s"`
+	Memory  time.Duration `help:"How long the server is weighed under load." default:"5m"`
+	Works   []string      `help:"Only these, comma separated: ${works}." placeholder:"WORK"`
+	Peers   []string      `help:"Only these, comma separated: ${peers}." placeholder:"PEER"`
+	Profile string        `help:"A file for the processor profile of what is timed." type:"path"`
+	Out     string        `help:"Where the table, the JSON and the plot go; nothing is written without it." type:"path"`
+}
+
+// names of the works, in the order in which they run.
+var works = []string{"space", "hot", "spread", "one", "states", "page", "mixed", "contend", "http", "memory"}
+
+// made is how many follows the graph has that is made where there is no file,
+// and short the same for a short run.
+const (
+	made  = 1_700_000
+	short = 60_000
+)
+
+// Run measures and reports.
+func (c *runCmd) Run(ctx context.Context) error {
+	if err := c.check(); err != nil {
+		return err
+	}
+	dir, err := os.MkdirTemp("", "kithbench-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	r := &runner{cmd: c, dir: dir, started: time.Now()}
+	err = r.run(ctx)
+	return errors.Join(err, r.close())
+}
+
+func (c *runCmd) check() error {
+	for _, w := range c.Works {
+		if !slices.Contains(works, w) {
+			return fmt.Errorf("there is no work %q, only %v", w, works)
+		}
+	}
+	for _, p := range c.Peers {
+		if !slices.Contains(peer.Names, p) {
+			return fmt.Errorf("there is no peer %q, only %v", p, peer.Names)
+		}
+	}
+	if c.Short {
+		c.Rounds, c.Span, c.Memory = min(c.Rounds, 2), min(c.Span, 250*time.Millisecond), min(c.Memory, 4*time.Second)
+	}
+	if c.Rounds < 1 || c.Span <= 0 {
+		return errors.New("--rounds and --span must be above 0")
+	}
+	return nil
+}
+
+func (c *runCmd) wants(work string) bool { return len(c.Works) == 0 || slices.Contains(c.Works, work) }
+
+func (c *runCmd) peers() []string {
+	if len(c.Peers) == 0 {
+		return peer.Names
+	}
+	return c.Peers
+}
+
+// runner is one run.
+type runner struct {
+	cmd     *runCmd
+	dir     string
+	started time.Time
+	servers *server.Servers
+	bench   work.Bench
+	program string // kith, once it is built
+	site    *site
+	plain   *graph.Graph // as the file is
+}
+
+func (r *runner) run(ctx context.Context) error {
+	if err := r.readGraph(); err != nil {
+		return err
+	}
+	r.bench = work.Bench{Rounds: r.cmd.Rounds, Span: r.cmd.Span, Progress: r.progress}
+	if r.cmd.wants("space") {
+		if err := r.bareSpace(ctx); err != nil {
+			return err
+		}
+	}
+	if err := r.open(ctx); err != nil {
+		return err
+	}
+	say("asking all %d peers %d questions", len(r.bench.Peers), work.Questions)
+	if err := r.bench.Check(ctx); err != nil {
+		return fmt.Errorf("peers do not agree: %w", err)
+	}
+	if err := r.profiled(ctx, r.measure); err != nil {
+		return err
+	}
+	return r.report(ctx)
+}
+
+// profiled runs what is timed under a profile, where one is wanted.
+func (r *runner) profiled(ctx context.Context, measure func(context.Context) error) error {
+	if r.cmd.Profile == "" {
+		return measure(ctx)
+	}
+	f, err := os.Create(r.cmd.Profile)
+	if err != nil {
+		return err
+	}
+	if err := pprof.StartCPUProfile(f); err != nil {
+		return errors.Join(err, f.Close())
+	}
+	err = measure(ctx)
+	pprof.StopCPUProfile()
+	return errors.Join(err, f.Close())
+}
+
+// readGraph reads the file or makes a graph.
+func (r *runner) readGraph() error {
+	say("reading the graph")
+	_, err := os.Stat(r.cmd.Graph)
+	switch {
+	case r.cmd.Short:
+		r.plain = graph.Make(short, 1)
+	case err != nil:
+		say("%s is not there: a graph of the same kind is made", r.cmd.Graph)
+		r.plain = graph.Make(made, 1)
+	default:
+		if r.plain, err = graph.Read(r.cmd.Graph, filepath.Base(r.cmd.Graph)); err != nil {
+			return err
+		}
+	}
+	if len(r.plain.Edges) == 0 {
+		return fmt.Errorf("%s has no follows", r.cmd.Graph)
+	}
+	return nil
+}
+
+// full is the graph with the accounts that works need, and a time for each follow.
+func (r *runner) full() *graph.Graph {
+	g := &graph.Graph{Name: r.plain.Name, Edges: slices.Clone(r.plain.Edges), Own: r.plain.Own}
+	g.AddStars(work.Stars(r.cmd.Rounds))
+	g.AddLong()
+	g.AddViewers(work.ViewerSizes...)
+	g.Date(1)
+	return g
+}
+
+// bareSpace measures the graph as the file has it, on servers of its own.
+func (r *runner) bareSpace(ctx context.Context) error {
+	s, err := server.Start(ctx, filepath.Join(r.dir, "bare"))
+	if err != nil {
+		return err
+	}
+	defer s.Stop()
+	peers, err := openPeers(ctx, s, peer.KithName, peer.TwoTableName, peer.RedisName, peer.SyncedName)
+	if err != nil {
+		return err
+	}
+	defer closePeers(peers)
+	if err := load(ctx, peers, r.plain); err != nil {
+		return err
+	}
+	return r.bench.Space(ctx, peers, "as the file is", len(r.plain.Edges))
+}
+
+// open starts the servers and loads every peer.
+func (r *runner) open(ctx context.Context) (err error) {
+	if r.servers, err = server.Start(ctx, filepath.Join(r.dir, "servers")); err != nil {
+		return err
+	}
+	r.bench.Graph = r.full()
+	r.bench.Prepare()
+	r.bench.Peers, err = openPeers(ctx, r.servers, r.cmd.peers()...)
+	if err != nil {
+		return err
+	}
+	return load(ctx, r.bench.Peers, r.bench.Graph)
+}
+
+func load(ctx context.Context, peers []peer.Peer, g *graph.Graph) error {
+	for _, p := range peers {
+		start := time.Now()
+		if err := p.Load(ctx, g); err != nil {
+			return fmt.Errorf("load %s: %w", p.Name(), err)
+		}
+		say("%-14s loaded %d follows in %v", p.Name(), len(g.Edges), time.Since(start).Round(10*time.Millisecond))
+	}
+	return nil
+}
+
+// measure runs the works that are wanted, one after the other.
+func (r *runner) measure(ctx context.Context) error {
+	b := &r.bench
+	all := map[string]func(context.Context) error{
+		"space": func(ctx context.Context) error {
+			return b.Space(ctx, b.Peers, "each follow at a time of its own", len(b.Graph.Edges))
+		},
+		"hot":    b.Hot,
+		"spread": b.Spread,
+		"one":    b.One,
+		"states": b.States,
+		"page":   b.Pages,
+		"mixed":  b.Mixed,
+		"contend": func(ctx context.Context) error {
+			return b.Contend(ctx, peer.KithName, r.clientProcess)
+		},
+		"http":   func(ctx context.Context) error { return r.http(ctx) },
+		"memory": func(ctx context.Context) error { return r.memory(ctx) },
+	}
+	for _, name := range works {
+		if !r.cmd.wants(name) {
+			continue
+		}
+		if err := all[name](ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// clientProcess is this program as one process of the work contend.
+func (r *runner) clientProcess(ctx context.Context, p work.Part) *exec.Cmd {
+	args := append([]string{"client", "--dsn=" + r.servers.MySQLDSN(databaseOf(peer.KithName)), "--memcached=" + r.servers.Memcached()}, p.Args()...)
+	return exec.CommandContext(ctx, os.Args[0], args...)
+}
+
+func (r *runner) http(ctx context.Context) error {
+	if err := r.openSite(ctx); err != nil {
+		return err
+	}
+	alone, err := startSite(ctx, r.program, peer.AloneName, r.servers.MySQLDSN(databaseOf(peer.AloneName)), "")
+	if err != nil {
+		return err
+	}
+	err = r.bench.HTTP(ctx, []work.Site{r.site.Site, alone.Site}, startFixed)
+	return errors.Join(err, alone.stop())
+}
+
+func (r *runner) memory(ctx context.Context) error {
+	if err := r.openSite(ctx); err != nil {
+		return err
+	}
+	return r.bench.Memory(ctx, r.site.Site, r.cmd.Memory, r.site.weigh)
+}
+
+// openSite builds kith and serves the peer kith with it.
+func (r *runner) openSite(ctx context.Context) error {
+	if r.site != nil {
+		return nil
+	}
+	root, err := repository()
+	if err != nil {
+		return err
+	}
+	if r.program, err = buildKith(ctx, root, r.dir); err != nil {
+		return err
+	}
+	r.site, err = startSite(ctx, r.program, peer.KithName, r.servers.MySQLDSN(databaseOf(peer.KithName)), r.servers.Memcached())
+	return err
+}
+
+func (r *runner) close() (err error) {
+	if r.site != nil {
+		err = r.site.stop()
+	}
+	closePeers(r.bench.Peers)
+	if r.servers != nil {
+		err = errors.Join(err, r.servers.Stop())
+	}
+	return err
+}
+
+// report shows the table and writes the files.
+func (r *runner) report(ctx context.Context) error {
+	run := report.Run{Started: r.started, Took: time.Since(r.started), Machine: report.ReadMachine(r.dir),
+		Graph:  fmt.Sprintf("%s, %d follows, and %d of accounts made for the works", r.plain.Name, len(r.plain.Edges), len(r.bench.Graph.Edges)-len(r.plain.Edges)),
+		Rounds: r.cmd.Rounds, Short: r.cmd.Short, Args: shownArgs(os.Args[1:]), Lines: r.bench.Lines}
+	run.Targets = report.Judge(run.Lines, wanted(run.Lines))
+	run.Commit, run.Dirty = commit(ctx)
+	var err error
+	if run.Versions, err = r.servers.Versions(ctx); err != nil {
+		return err
+	}
+	if err := run.WriteTable(os.Stdout); err != nil || r.cmd.Out == "" {
+		return err
+	}
+	return write(run, r.cmd.Out)
+}
