@@ -175,3 +175,12 @@ func (m *memory) Walk(context.Context, uint64, int) ([]accounts.Account, error) 
 func (m *memory) Show(ctx context.Context, ids []uint64) (map[uint64]accounts.Account, error) {
 	return m.Load(ctx, ids)
 }
+
+func (m *memory) PageFor(ctx context.Context, viewer, id uint64, o list.Order, r list.Range) (list.View, []list.Entry, error) {
+	_, v, err := m.Rels(ctx, viewer, nil)
+	if err != nil {
+		return v, nil, err
+	}
+	page, err := m.Page(ctx, id, o, r)
+	return v, page, err
+}

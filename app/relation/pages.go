@@ -104,16 +104,17 @@ func (s *Service) shown(ctx context.Context, viewer, owner uint64, o list.Order,
 }
 
 func (s *Service) shownTo(ctx context.Context, viewer, owner uint64, o list.Order, r Range) (Page, error) {
-	v, err := s.view(ctx, viewer)
+	r = bound(r)
+	v, entries, err := s.cfg.Rows.PageFor(ctx, viewer, owner, o, r)
 	if err != nil {
-		return Page{}, err
+		return Page{}, app.From(err)
 	}
 	if v.Rel(owner)&list.IsBlockedBy != 0 {
 		return Page{}, nil
 	}
-	p, err := s.page(ctx, owner, o, r)
-	if err != nil || v.Len(list.Blocking)+v.Len(list.BlockedBy) == 0 {
-		return p, err
+	p := pageOf(entries, r)
+	if v.Len(list.Blocking)+v.Len(list.BlockedBy) == 0 {
+		return p, nil
 	}
 	p = p.without(v)
 	if len(p.People) == 0 && p.Full { // clients take an empty page for the last
@@ -145,19 +146,28 @@ func (p Page) without(v list.View) Page {
 }
 
 func (s *Service) page(ctx context.Context, owner uint64, o list.Order, r Range) (Page, error) {
-	r.Limit = min(max(r.Limit, 0), MaxPage)
+	r = bound(r)
 	entries, err := s.cfg.Rows.Page(ctx, owner, o, r)
 	if err != nil {
 		return Page{}, app.From(err)
 	}
+	return pageOf(entries, r), nil
+}
+
+func bound(r Range) Range {
+	r.Limit = min(max(r.Limit, 0), MaxPage)
+	return r
+}
+
+func pageOf(entries []list.Entry, r Range) Page {
 	p := Page{Full: r.Limit > 0 && len(entries) == r.Limit}
 	for _, e := range entries {
 		p.People = append(p.People, Person{ID: e.ID})
 	}
 	if n := len(entries); n > 0 {
-		p.First, p.Last = list.Cursor(cursorOf(entries[0])), cursorOf(entries[n-1])
+		p.First, p.Last = cursorOf(entries[0]), cursorOf(entries[n-1])
 	}
-	return p, nil
+	return p
 }
 
 func cursorOf(e list.Entry) list.Cursor { return list.Cursor{Time: e.Time, ID: e.ID} }

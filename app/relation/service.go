@@ -17,6 +17,7 @@ type Rows interface {
 	Rels(ctx context.Context, id uint64, ids []uint64) ([]list.Rel, list.View, error)
 	Followers(ctx context.Context, id uint64, ids []uint64) ([]list.Rel, error)
 	Page(ctx context.Context, id uint64, o list.Order, r list.Range) ([]list.Entry, error)
+	PageFor(ctx context.Context, viewer, id uint64, o list.Order, r list.Range) (list.View, []list.Entry, error)
 	Counts(ctx context.Context, ids []uint64) (map[uint64]relation.Counts, error)
 }
 

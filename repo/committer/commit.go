@@ -64,13 +64,13 @@ func (b *commit[D, R]) halve() {
 	b.c.commit(b.edits[half:])
 }
 
-// try is one go: the first on rows as the cache has them, the others on rows
-// that are locked meanwhile.
+// try is one go: the first on rows as the cache has them, the others, and those of
+// rows that others change too, on rows that are locked meanwhile.
 func (b *commit[D, R]) try(n int) (done bool, err error) {
 	ctx, cancel := context.WithTimeout(context.Background(), b.c.cfg.Timeout)
 	defer cancel()
 	var rows []R
-	if n == 0 {
+	if n == 0 && !b.c.contended.among(b.ids()) {
 		rows, done, err = b.optimistic(ctx)
 	} else {
 		rows, done, err = b.locked(ctx)
@@ -99,6 +99,9 @@ func (b *commit[D, R]) optimistic(ctx context.Context) (rows []R, done bool, err
 		return nil, true, nil
 	}
 	done, err = b.c.store.Swap(ctx, rows)
+	if !done && err == nil {
+		b.c.contended.lost(b.edited())
+	}
 	b.count(done, err, len(rows))
 	return rows, done, err
 }
@@ -176,6 +179,15 @@ func (b *commit[D, R]) proven(drafts map[uint64]D) bool {
 		}
 	}
 	return true
+}
+
+// edited returns the rows of each edit.
+func (b *commit[D, R]) edited() [][]uint64 {
+	all := make([][]uint64, len(b.edits))
+	for i, e := range b.edits {
+		all[i] = e.ids
+	}
+	return all
 }
 
 // ids returns the rows of the batch, each once, sorted.

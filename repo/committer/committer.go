@@ -52,6 +52,8 @@ type Committer[D Draft, R any] struct {
 	store Store[D, R]
 	cfg   Config
 
+	contended contended
+
 	mu      sync.Mutex
 	work    *sync.Cond
 	queue   *queue[D]

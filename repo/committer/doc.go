@@ -40,7 +40,8 @@
 //
 // A lost swap means another process was first. The rows are then read under
 // their locks, so that the second try waits its turn instead of losing again;
-// the swap on ver is still what decides. After Tries tries the edits answer
+// the swap on ver is still what decides. The next commits of a row that lost
+// begin with its lock: whoever was first there is likely to be again. After Tries tries the edits answer
 // repo.ErrConflict. A commit that fails for another reason than an absent
 // database (too large for one statement, a row with bad bytes) is split in two,
 // until the edit that cannot go stands alone.

@@ -18,6 +18,25 @@ func (s *Store) Page(ctx context.Context, id uint64, o list.Order, r list.Range)
 	if err != nil {
 		return nil, err
 	}
+	return s.pageOf(ctx, row, o, r)
+}
+
+// PageFor is Page and the list of the viewer it is for, read together.
+func (s *Store) PageFor(ctx context.Context, viewer, id uint64, o list.Order, r list.Range) (list.View, []list.Entry, error) {
+	rows, err := s.Rows(ctx, []uint64{viewer, id})
+	if err != nil {
+		return list.View{}, nil, err
+	}
+	v, err := rows[viewer].View()
+	if err != nil {
+		return v, nil, err
+	}
+	page, err := s.pageOf(ctx, rows[id], o, r)
+	return v, page, err
+}
+
+func (s *Store) pageOf(ctx context.Context, row Row, o list.Order, r list.Range) ([]list.Entry, error) {
+	id := row.AccountID
 	v, err := row.View()
 	if err != nil {
 		return nil, err
