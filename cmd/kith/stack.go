@@ -80,7 +80,7 @@ func openCache(p parts, reg prometheus.Registerer, log *slog.Logger) (cache.Cach
 	c := p.cache
 	if len(c.Memcached) > 0 {
 		m, err := cache.NewMemcached(cache.MemcachedConfig{Servers: c.Memcached, Timeout: c.Timeout, Expiry: c.Expiry,
-			AbsentExpiry: min(c.Expiry, absentExpiry), Log: log, Registerer: reg})
+			AbsentExpiry: min(c.Expiry, absentExpiry), Near: int64(c.LocalSize), Log: log, Registerer: reg})
 		if err != nil {
 			return nil, fmt.Errorf("KITH_MEMCACHED (--memcached): %w", err)
 		}
