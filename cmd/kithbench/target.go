@@ -9,7 +9,7 @@ import (
 var targets = []report.Target{
 	{Work: "hot", Case: "256 clients", Against: peer.NaiveName, AgainstCase: "64 clients", AtLeast: 200, Text: "a full list, read-swap loops of 64 clients"},
 	{Work: "hot", Case: "256 clients", Against: peer.TwoTableName, AtLeast: 4},
-	{Work: "contend", Case: "4 processes", AgainstCase: "1 processes", AtLeast: 0.5},
+	{Work: "contend", Case: "4 processes", AgainstCase: "1 process", AtLeast: 0.5},
 	{Work: "spread", Case: "64 clients", Against: peer.TwoTableName, AtLeast: 2},
 	{Work: "spread", Case: "256 clients", Against: peer.TwoTableName, AtLeast: 2},
 	{Work: "one follow", Case: "1 client", Against: peer.TwoTableName, AtLeast: 1 / 1.2, Text: "at most 1.2 times as long"},
@@ -25,6 +25,7 @@ var targets = []report.Target{
 	{Work: "page of 40", Case: "200th by key", Against: peer.TwoTableName, AgainstCase: "200th by offset", AtLeast: 5},
 	{Work: "space", Case: "on disk, as the file is", Against: peer.TwoTableName, AtLeast: 12},
 	{Work: "space", Case: "in memory, as the file is", Against: peer.RedisName, AtLeast: 8},
+	{Work: "memory", Case: "server, 5m0s of the mix over HTTP", Against: "earlier", AtLeast: 0.95, Text: "flat"},
 	{Work: "http", Case: "relationships of 40", Against: "echo, fixed body", AtLeast: 0.6},
 	{Work: "http", Case: "followers page", Against: "echo, fixed body", AtLeast: 0.6},
 	{Work: "http", Case: "relationships of 40", Peer: peer.AloneName, Against: "echo, fixed body", AtLeast: 0.6, Text: "the same, cache in the process"},

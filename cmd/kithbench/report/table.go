@@ -91,7 +91,7 @@ func (g group) appendTo(t table.Writer, m marks) {
 	for _, l := range g.lines {
 		ratio, ok := g.ratio(l)
 		t.AppendRow(table.Row{name, l.Peer, withUnit(l.Median(), l.Unit), millis(l.P50()), millis(l.P99()),
-			spread(l), ratioText(l, ratio, ok), remark(l, ok && ratio < 1, m)})
+			spread(l), ratioText(l, ratio, ok), remark(l, ok && ratio < 1 && !own(l.Peer), m)})
 		name = ""
 	}
 	t.AppendSeparator()
@@ -106,6 +106,9 @@ func ratioText(l Line, ratio float64, ok bool) string {
 	}
 	return none
 }
+
+// own says that a peer is kith in another form, to which kith cannot lose.
+func own(peer string) bool { return strings.HasPrefix(peer, Kith) }
 
 // remark is what a reader must know of a line.
 func remark(l Line, loses bool, m marks) string {

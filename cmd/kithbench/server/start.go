@@ -16,7 +16,7 @@ import (
 // at all: a buffer pool that holds the graph, and a redo log as large, so that
 // no peer waits for pages to be flushed.
 var mysqlSettings = []string{
-	`SET GLOBAL innodb_buffer_pool_size = 536870912`,
+	`SET GLOBAL innodb_buffer_pool_size = 2147483648`,
 	`SET GLOBAL innodb_log_file_size = 536870912`,
 }
 

@@ -39,7 +39,7 @@ func (p Part) Args() []string {
 // a part; such a command calls Serve.
 func (b *Bench) Contend(ctx context.Context, name string, command func(context.Context, Part) *exec.Cmd) error {
 	for i, n := range Processes {
-		line := report.Line{Work: "contend", Case: fmt.Sprintf("%d processes", n), Unit: "follows/s", Better: report.Higher, Peer: name}
+		line := report.Line{Work: "contend", Case: processes(n), Unit: "follows/s", Better: report.Higher, Peer: name}
 		for round := range b.Rounds {
 			b.Progress(line.Work, line.Case, name, round)
 			star := (len(hotClients)+i)*b.Rounds + round
@@ -52,6 +52,13 @@ func (b *Bench) Contend(ctx context.Context, name string, command func(context.C
 		b.Lines = append(b.Lines, line)
 	}
 	return nil
+}
+
+func processes(n int) string {
+	if n == 1 {
+		return "1 process"
+	}
+	return fmt.Sprintf("%d processes", n)
 }
 
 func (b *Bench) contendOnce(ctx context.Context, n, star int, command func(context.Context, Part) *exec.Cmd) (sum report.Round, err error) {
