@@ -22,8 +22,16 @@ type Entry struct {
 	// Partial says that Body is left out, not empty. Ver is that of Value.
 	Partial bool
 	// Token lets Put replace the entry it came with in one step. It is the
-	// cache's own; 0 is none. Whoever packs the next ver of a row hands it on.
-	Token uint64
+	// cache's own. Whoever packs the next ver of a row hands it on.
+	Token Token
+}
+
+// Token stands for one state of an entry in memcached. The zero Token is none.
+type Token struct {
+	cas uint64 // memcached's id of the state; it counts anew when it starts again
+	// dials is how many connections had been made for storing when it was read.
+	// One that is made later may be to a server that has started again.
+	dials uint64
 }
 
 // NearHeads is how late Heads may be by itself.

@@ -2,6 +2,7 @@ package cache
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"time"
 )
@@ -48,6 +49,7 @@ func (m *Memcached) Heads(ctx context.Context, keys []string) map[string]Entry {
 
 // farHeads adds the heads of keys to out.
 func (m *Memcached) farHeads(ctx context.Context, keys []string, out map[string]Entry) (away int) {
+	drops := m.drops.Load()
 	whole, apart, away := m.heads(ctx, keys)
 	for key, e := range apart {
 		if e.kind == kindApart || len(e.Value) > 0 {
@@ -55,8 +57,12 @@ func (m *Memcached) farHeads(ctx context.Context, keys []string, out map[string]
 		}
 	}
 	for key, e := range whole {
-		m.nearHeads.put(e.head())
 		out[key] = e
+		if m.drops.Load() == drops { // else it may be one of those dropped
+			near := e.head()
+			near.Value = slices.Clone(near.Value) // lets go of the rest of the item
+			m.nearHeads.put(near)
+		}
 	}
 	return away
 }
@@ -64,7 +70,7 @@ func (m *Memcached) farHeads(ctx context.Context, keys []string, out map[string]
 // head is an entry without its body.
 func (e Entry) head() Entry {
 	e.Partial = e.Partial || len(e.Body) > 0
-	e.Body, e.Token = nil, 0
+	e.Body, e.Token = nil, Token{}
 	return e
 }
 
@@ -122,7 +128,7 @@ func (m *Memcached) bodies(ctx context.Context, apart map[string]found, out map[
 // with is a whole entry that is known by its head: the token is the head's, if it
 // stands for the same ver.
 func (e Entry) with(head Entry) Entry {
-	e.Token = 0
+	e.Token = Token{}
 	if e.Ver == head.Ver {
 		e.Token = head.Token
 	}

@@ -9,6 +9,7 @@ import (
 	"net"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -66,6 +67,8 @@ type MemcachedConfig struct {
 
 // Memcached is a cache in memcached servers, shared by all processes.
 type Memcached struct {
+	drops atomic.Uint64 // calls of Drop so far
+
 	prefix    string
 	timeout   time.Duration
 	nodes     []*node
@@ -215,6 +218,7 @@ func (m *Memcached) Drop(_ context.Context, keys []string) {
 		return
 	}
 	defer m.calls.Done()
+	m.drops.Add(1)
 	entries := make([]Entry, len(keys))
 	for i, key := range keys {
 		m.near.drop(key)

@@ -45,6 +45,7 @@ type node struct {
 
 	slots   chan struct{}           // one for each call of the client under way
 	pipes   chan struct{}           // one for each call of a pipe under way
+	dials   atomic.Uint64           // connections made for storing
 	session atomic.Pointer[session] // nil while away; changed under mu
 	breaker
 }
@@ -80,7 +81,7 @@ func (n *node) connect() *session {
 	a := address{network(n.name), n.name}
 	c := memcache.NewFromSelector(a)
 	c.Timeout, c.MaxIdleConns = n.timeout, cap(n.slots)
-	return &session{Client: c, pipe: newPipe(a, n.timeout, cap(n.pipes))}
+	return &session{Client: c, pipe: newPipe(a, n.timeout, cap(n.pipes), &n.dials)}
 }
 
 // address is the one server of a client. Its name is looked up at each dial,
@@ -152,7 +153,9 @@ type found struct {
 // get returns the entries of at most maxBatch keys; false if the node is away.
 func (n *node) get(keys []string) (map[string]found, bool) {
 	var items map[string]*memcache.Item
+	var dials uint64
 	err := n.read(func(s *session) (err error) {
+		dials = n.dials.Load()
 		items, err = s.get(keys)
 		return err
 	})
@@ -166,7 +169,7 @@ func (n *node) get(keys []string) (map[string]found, bool) {
 			n.drop([]string{key})
 			continue
 		}
-		e.Token = item.CasID
+		e.Token = Token{item.CasID, dials}
 		out[key] = found{e, kind}
 	}
 	return out, true

@@ -447,3 +447,27 @@ func TestMemcached_ContextEnds(t *testing.T) {
 	}
 	server.Resume()
 }
+
+// TestMemcached_TokenOfOldServer has a server start again, which counts its
+// compare-and-swap ids anew: what they stood for before must not be replaced.
+func TestMemcached_TokenOfOldServer(t *testing.T) {
+	t.Parallel()
+	server := memcachetest.Start(t)
+	open := func() cache.Cache { return openMemcached(t, cache.MemcachedConfig{Servers: []string{server.Addr}}) }
+	_, keys := rows(1, 1)
+	open().Put(t.Context(), at(keys, 1))
+	slow := open()
+	old := slow.Get(t.Context(), keys)[keys[0]]
+	if old.Token == (cache.Token{}) {
+		t.Fatal("no token came with the row")
+	}
+	server.Restart()
+	other := open()
+	other.Put(t.Context(), at(keys, 9)) // gets the id that the token stands for
+	next := at(keys, 2)
+	next[0].Token = old.Token
+	slow.Put(t.Context(), next)
+	if e, held := other.Get(t.Context(), keys)[keys[0]]; held && e.Ver != 9 {
+		t.Errorf("ver %d replaced ver 9 by a token of the server before", e.Ver)
+	}
+}

@@ -6,7 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"slices"
 	"strconv"
+	"sync/atomic"
 	"time"
 
 	"github.com/bradfitz/gomemcache/memcache"
@@ -26,25 +28,28 @@ type pipe struct {
 	address net.Addr
 	timeout time.Duration
 	free    chan *pipeConn // has room for all there may be
+	dials   *atomic.Uint64 // of the node, over all its sessions
 }
 
 // pipeConn is a connection with its buffers.
 type pipeConn struct {
 	net.Conn
-	in  *bufio.Reader
-	out *bufio.Writer
+	in     *bufio.Reader
+	out    *bufio.Writer
+	number uint64 // of the dial that made it
 }
 
 // storing is one command: set, add or cas.
 type storing struct {
 	verb string
 	*memcache.Item
-	entry Entry // that it stores
-	err   error // what became of it; nil is stored
+	entry Entry  // that it stores
+	dials uint64 // of a cas: a connection of a later number may not carry it out
+	err   error  // what became of it; nil is stored
 }
 
-func newPipe(address net.Addr, timeout time.Duration, conns int) *pipe {
-	return &pipe{address: address, timeout: timeout, free: make(chan *pipeConn, conns)}
+func newPipe(address net.Addr, timeout time.Duration, conns int, dials *atomic.Uint64) *pipe {
+	return &pipe{address: address, timeout: timeout, free: make(chan *pipeConn, conns), dials: dials}
 }
 
 // store carries commands out in order and notes what became of each. It returns
@@ -54,20 +59,30 @@ func (p *pipe) store(all []storing) error {
 	if err != nil {
 		return err
 	}
-	for len(all) > 0 {
-		n := piped(all)
-		if err := p.exchange(c, all[:n]); err != nil {
+	for left := all; len(left) > 0; {
+		n := piped(left)
+		if err := p.exchange(c, left[:n]); err != nil {
 			c.Close()
 			return err
 		}
-		all = all[n:]
+		left = left[n:]
+	}
+	p.release(c, all)
+	return nil
+}
+
+// release keeps a connection for others. One on which something else than usual was
+// answered may be about to close, or out of step.
+func (p *pipe) release(c *pipeConn, all []storing) {
+	if slices.ContainsFunc(all, func(s storing) bool { return s.err != nil && !lostRace(s.err) }) {
+		c.Close()
+		return
 	}
 	select {
 	case p.free <- c:
 	default:
 		c.Close()
 	}
-	return nil
 }
 
 // piped returns how many commands to send at once.
@@ -94,14 +109,18 @@ func (p *pipe) connect() (*pipeConn, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &pipeConn{conn, bufio.NewReader(conn), bufio.NewWriterSize(conn, 64<<10)}, nil
+	return &pipeConn{conn, bufio.NewReader(conn), bufio.NewWriterSize(conn, 64<<10), p.dials.Add(1)}, nil
 }
 
 func (p *pipe) exchange(c *pipeConn, all []storing) error {
 	if err := c.SetDeadline(time.Now().Add(p.timeout)); err != nil {
 		return err
 	}
-	for _, s := range all {
+	for i, s := range all {
+		if s.verb == "cas" && s.dials < c.number {
+			all[i].err = memcache.ErrCASConflict // as far as anybody can know
+			continue
+		}
 		if err := c.command(s); err != nil {
 			return err
 		}
@@ -110,6 +129,9 @@ func (p *pipe) exchange(c *pipeConn, all []storing) error {
 		return err
 	}
 	for i := range all {
+		if all[i].err != nil {
+			continue // not sent
+		}
 		line, err := c.in.ReadSlice('\n')
 		if err != nil {
 			return err

@@ -62,13 +62,13 @@ func (n *node) body(e Entry) storing {
 func (n *node) put(entries []Entry) {
 	var known, unknown []Entry
 	for _, e := range entries {
-		if e.Token != 0 {
+		if e.Token != (Token{}) {
 			known = append(known, e)
 		} else {
 			unknown = append(unknown, e)
 		}
 	}
-	lost := n.swap(known, func(e Entry) *memcache.Item { return &memcache.Item{CasID: e.Token} })
+	lost := n.swap(known, func(e Entry) (uint64, uint64) { return e.Token.cas, e.Token.dials })
 	for range maxSwaps {
 		unknown = append(unknown, lost...)
 		if len(unknown) == 0 {
@@ -83,6 +83,7 @@ func (n *node) put(entries []Entry) {
 // putUnknown reads what is held of entries and replaces what is older. It returns
 // those for which somebody else was quicker.
 func (n *node) putUnknown(entries []Entry) (lost []Entry) {
+	dials := n.dials.Load()
 	items, err := n.allItems(keysOf(entries))
 	if err != nil {
 		n.untell(entries, err)
@@ -96,22 +97,28 @@ func (n *node) putUnknown(entries []Entry) (lost []Entry) {
 		}
 		older = append(older, e)
 	}
-	return n.swap(older, func(e Entry) *memcache.Item { return items[e.Key] })
+	return n.swap(older, func(e Entry) (uint64, uint64) {
+		if item := items[e.Key]; item != nil {
+			return item.CasID, dials
+		}
+		return 0, 0
+	})
 }
 
-// swap stores each entry in place of its old item, or where that is nil of
-// nothing; bodies first, so that no head is without its own. It returns the
-// entries whose old item was not there any more. What memcached refuses is
+// swap stores each entry in place of its old item, that of a compare-and-swap id
+// read after so many dials, or where the id is 0 of nothing; bodies first, so that
+// no head is without its own. It returns the entries whose old item was not there
+// any more. What memcached refuses is
 // deleted, so that no older row stays.
-func (n *node) swap(entries []Entry, old func(Entry) *memcache.Item) (lost []Entry) {
+func (n *node) swap(entries []Entry, old func(Entry) (cas, dials uint64)) (lost []Entry) {
 	all := make([]storing, 0, 2*len(entries))
 	for _, e := range entries {
 		if e.kind() == kindApart && !e.Partial {
 			all = append(all, n.body(e))
 		}
 		s := storing{verb: "add", entry: e, Item: n.item(e)}
-		if held := old(e); held != nil {
-			s.verb, s.CasID = "cas", held.CasID
+		if cas, dials := old(e); cas != 0 {
+			s.verb, s.CasID, s.dials = "cas", cas, dials
 		}
 		all = append(all, s)
 	}

@@ -16,7 +16,7 @@ func TestEncode_Golden(t *testing.T) {
 		want string
 	}{
 		{"Row", Entry{Ver: 0x0102030405060708, Value: []byte("row")}, "02 00 0102030405060708 00000003 00000000 726f77"},
-		{"Body", Entry{Ver: 2, Value: []byte("row"), Body: []byte("list"), Token: 9}, "02 00 0000000000000002 00000003 00000004 726f77 6c697374"},
+		{"Body", Entry{Ver: 2, Value: []byte("row"), Body: []byte("list"), Token: Token{cas: 9}}, "02 00 0000000000000002 00000003 00000004 726f77 6c697374"},
 		{"Apart", Entry{Ver: 2, Value: []byte("row"), Body: make([]byte, maxInline+1)}, "02 02 0000000000000002 00000003 00000000 726f77"},
 		{"Partial", Entry{Ver: 2, Value: []byte("row"), Partial: true}, "02 02 0000000000000002 00000003 00000000 726f77"},
 		{"Empty", Entry{Ver: 1}, "02 00 0000000000000001 00000000 00000000"},

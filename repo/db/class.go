@@ -146,6 +146,15 @@ func classOf(server *mysql.MySQLError) Class {
 	return Other
 }
 
+// NotPrepared tells errors of prepared statements that say nothing about what they
+// would have done, and after which nothing was executed: the server has too many
+// (1461), does not know this one (1243, behind a proxy) or cannot prepare it again
+// after a change of the table (1615).
+func NotPrepared(err error) bool {
+	var server *mysql.MySQLError
+	return errors.As(err, &server) && (server.Number == 1461 || server.Number == 1243 || server.Number == 1615)
+}
+
 // OutcomeUnknown reports that the statement err came from may or may not have
 // been done: the connection was lost under way, or the context ended, which
 // makes the driver hang up on a statement that the server may still complete.

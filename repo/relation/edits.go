@@ -78,12 +78,12 @@ func there(rows map[uint64]Row) (out []Row) {
 // segments stand still too, so this is where drafts get what they lack.
 func (e *Edits) Locked(ctx context.Context, ids []uint64, edit func(map[uint64]*Draft) ([]Row, error)) (won bool, err error) {
 	var sent []Row
+	var read map[uint64]Row
 	err = db.WithTx(ctx, e.store.large, func(tx *sqlx.Tx) error {
-		rows, err := e.store.selectRows(ctx, tx, ids, ` FOR UPDATE`)
-		if err != nil {
+		if read, err = e.store.selectRows(ctx, tx, ids, ` FOR UPDATE`); err != nil {
 			return err
 		}
-		drafts, err := openAll(rows)
+		drafts, err := openAll(read)
 		if err != nil {
 			return err
 		}
@@ -97,7 +97,19 @@ func (e *Edits) Locked(ctx context.Context, ids []uint64, edit func(map[uint64]*
 		}
 		return e.store.swapAll(ctx, tx, sent)
 	})
+	if err == nil {
+		e.store.Tell(ctx, unsent(read, sent))
+	}
 	return e.store.judge(ctx, sent, err)
+}
+
+// unsent returns the rows that were read and not swapped. Whoever is answered from
+// them is not to read older ones afterwards, so the cache is told of them too.
+func unsent(read map[uint64]Row, sent []Row) []Row {
+	for _, r := range sent {
+		delete(read, r.AccountID)
+	}
+	return there(read)
 }
 
 // Pack turns a changed draft into the row to swap in.

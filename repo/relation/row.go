@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"kith/repo"
+	"kith/repo/cache"
 	"kith/repo/list"
 )
 
@@ -25,8 +26,8 @@ type Row struct {
 	UpdatedAt  uint32 `db:"updated_at"`
 	ArchivedAt uint32 `db:"archived_at"` // no entry in the archive is newer
 
-	moves []move // segments to be stored together with a packed row
-	token uint64 // of the cache entry that this row, or the one before it, was read from
+	moves []move      // segments to be stored together with a packed row
+	token cache.Token // of the cache entry that this row, or the one before it, was read from
 }
 
 // ArchivedFollowers tells how many followers stand in the archive and not in

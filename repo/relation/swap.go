@@ -59,15 +59,17 @@ func (s *Store) swapAlone(ctx context.Context, rows []Row) error {
 	if err != nil {
 		return err
 	}
-	if len(rows) > maxPrepared {
+	if len(rows) > maxPrepared || slices.ContainsFunc(rows, func(r Row) bool { return len(r.List) > maxKept }) {
 		_, err = s.large.ExecContext(ctx, swapSQL(len(rows)), args...)
 		return err
 	}
 	stmt, err := s.swaps.of(ctx, s.large, len(rows))
-	if err != nil {
-		return err
+	if err == nil {
+		_, err = stmt.ExecContext(ctx, args...)
 	}
-	_, err = stmt.ExecContext(ctx, args...)
+	if db.NotPrepared(err) { // then nothing was executed
+		_, err = s.small.ExecContext(ctx, swapSQL(len(rows)), args...)
+	}
 	return err
 }
 
@@ -117,9 +119,15 @@ func swapSQL(n int) string {
 // maxPrepared is the most rows that a swap may have whose statement is kept. The
 // server spends some 20 nanoseconds on each byte of a list that stands in the text
 // of a statement, which was two thirds of what a swap cost it, and preparing one
-// anew is a round trip more. It keeps statements for each connection, some 6 KB a
-// row: 7 MB for all of these.
+// anew is a round trip more. It keeps statements for each connection that they
+// were used on, which is mostly as many as commit at once, some 6 KB a row: 7 MB a
+// connection for all of these.
 const maxPrepared = 48
+
+// maxKept is the longest list that goes through a kept statement. One that is
+// longer than the server takes (max_allowed_packet) would leave the statement
+// broken, with all that come after it.
+const maxKept = 512 << 10
 
 // statements are the swaps that are prepared, by their number of rows.
 type statements struct {
