@@ -43,7 +43,7 @@ func newChart(gs []group) *chart {
 func (c *chart) add(g group) {
 	low := c.height
 	for _, l := range slices.Backward(g.lines) {
-		if ratio, ok := g.ratio(l); ok {
+		if ratio, ok := g.ratio(l); ok && !own(l.Peer) {
 			c.bars = append(c.bars, bar{c.height + (1+groupGap)/2, ratio, l.Peer})
 			c.height++
 		}
@@ -59,7 +59,7 @@ func otherPeers(reversed []group) []string {
 	var peers []string
 	for _, g := range slices.Backward(reversed) {
 		for _, l := range g.lines {
-			if _, ok := g.ratio(l); ok && !slices.Contains(peers, l.Peer) {
+			if _, ok := g.ratio(l); ok && !own(l.Peer) && !slices.Contains(peers, l.Peer) {
 				peers = append(peers, l.Peer)
 			}
 		}

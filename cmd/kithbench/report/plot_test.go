@@ -23,10 +23,13 @@ func TestRun_WritePlot(t *testing.T) {
 		}
 	}
 	words := svgTexts(t, &b)
-	for _, want := range slices.Concat(madePeers[1:], []string{"1 ×", "0.20 × redis", "800 × naive", "hot, 256 clients"}) {
+	for _, want := range slices.Concat(madePeers[2:], []string{"1 ×", "0.20 × redis", "800 × naive", "hot, 256 clients"}) {
 		if !slices.Contains(words, want) {
 			t.Errorf("got no text %q in the plot, want one", want)
 		}
+	}
+	if slices.Contains(words, "kith-alone") {
+		t.Error("kith has a bar beside itself")
 	}
 }
 
