@@ -16,12 +16,13 @@ import (
 	"kith/cmd/kithbench/report"
 	"kith/cmd/kithbench/server"
 	"kith/cmd/kithbench/work"
+	"kith/repo/accepttest"
 )
 
 // runCmd measures.
 type runCmd struct {
 	Short   bool          `help:"A small graph and short spans, two minutes in all: shows that everything works and answers agree, its figures are worth nothing."`
-	Graph   string        `help:"A file of 'follower followee' lines, gzip or plain. Where it is not there a graph of the same kind is made." default:"../shared/data/ego-twitter.txt.gz"`
+	Graph   string        `help:"A file of 'follower followee' lines, gzip or plain. Without it, ego-twitter.txt.gz where make accept finds its data, else a graph of the same kind that is made here." type:"existingfile"`
 	Rounds  int           `help:"How often each peer has its turn." default:"5"`
 	Span    time.Duration `help:"How long each turn is." default:"1s"`
 	Memory  time.Duration `help:"How long the server is weighed under load." default:"5m"`
@@ -140,20 +141,24 @@ func (r *runner) profiled(ctx context.Context, measure func(context.Context) err
 // readGraph reads the file or makes a graph.
 func (r *runner) readGraph() error {
 	say("reading the graph")
-	_, err := os.Stat(r.cmd.Graph)
+	path := r.cmd.Graph
+	if root, err := repository(); err == nil && path == "" {
+		path = accepttest.Path(root, "ego-twitter.txt.gz")
+	}
+	_, err := os.Stat(path)
 	switch {
 	case r.cmd.Short:
 		r.plain = graph.Make(short, 1)
 	case err != nil:
-		say("%s is not there: a graph of the same kind is made", r.cmd.Graph)
+		say("no real graph is there: one of the same kind is made")
 		r.plain = graph.Make(made, 1)
 	default:
-		if r.plain, err = graph.Read(r.cmd.Graph, filepath.Base(r.cmd.Graph)); err != nil {
+		if r.plain, err = graph.Read(path, filepath.Base(path)); err != nil {
 			return err
 		}
 	}
 	if len(r.plain.Edges) == 0 {
-		return fmt.Errorf("%s has no follows", r.cmd.Graph)
+		return fmt.Errorf("%s has no follows", path)
 	}
 	return nil
 }

@@ -28,15 +28,20 @@ func Long(tb testing.TB) {
 	}
 }
 
+// Path returns where a file of real data would be, for a repository at root.
+func Path(root, name string) string {
+	dir := os.Getenv("KITH_DATA")
+	if dir == "" {
+		dir = filepath.Join(root, "..", "shared", "data")
+	}
+	return filepath.Join(dir, name)
+}
+
 // File returns the path of a file of real data, or skips the test.
 func File(tb testing.TB, name string) string {
 	tb.Helper()
-	dir := os.Getenv("KITH_DATA")
-	if dir == "" {
-		// Tests run in the folder of their package, two below the root.
-		dir = filepath.Join("..", "..", "..", "shared", "data")
-	}
-	path := filepath.Join(dir, name)
+	// Tests run in the folder of their package, two below the root.
+	path := Path(filepath.Join("..", ".."), name)
 	if _, err := os.Stat(path); err != nil {
 		tb.Skipf("no real data: %v", err)
 	}

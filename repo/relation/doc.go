@@ -22,6 +22,6 @@
 // Rows are never deleted: an account without relations has an empty list or no
 // row at all, which read the same (Ver 0 tells them apart).
 //
-// The cache holds whole rows and, under keys of their own, heads: the counts
-// without the list, so that a page of forty people does not fetch forty lists.
+// The cache holds a row as its counts and, behind or apart from them, its list, so
+// that a page of forty people does not fetch forty lists.
 package relation
