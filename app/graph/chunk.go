@@ -142,14 +142,38 @@ func (g *grouper) owner(flat []list.Edge) []list.Edge {
 	return flat
 }
 
+// turn is the place of a chunk in the row of all chunks.
+type turn struct {
+	before <-chan struct{} // closed when the chunk before is done
+	done   chan struct{}
+}
+
+// wait returns when all chunks before are done. What is written then is written
+// in the order of the keys, which leaves pages full: where three writers went
+// ahead at once, rows took a fifth more.
+func (t turn) wait(ctx context.Context) error {
+	select {
+	case <-t.before:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
 // eachChunk has the writers work on all chunks of g.
-func (im *importer) eachChunk(ctx context.Context, g *grouper, work func(context.Context, chunk) error) error {
+func (im *importer) eachChunk(ctx context.Context, g *grouper, work func(context.Context, chunk, turn) error) error {
 	group, ctx := errgroup.WithContext(ctx)
 	room := semaphore.NewWeighted(im.limits.inFlight)
 	weight := func(c chunk) int64 { return min(c.edges()*heldEdge, im.limits.inFlight) }
-	chunks := make(chan chunk)
+	type job struct {
+		chunk
+		turn
+	}
+	jobs := make(chan job)
 	group.Go(func() error {
-		defer close(chunks)
+		defer close(jobs)
+		before := make(chan struct{})
+		close(before)
 		for {
 			c, err := g.chunk()
 			if err == io.EOF {
@@ -160,8 +184,10 @@ func (im *importer) eachChunk(ctx context.Context, g *grouper, work func(context
 			if err := room.Acquire(ctx, weight(c)); err != nil {
 				return err
 			}
+			j := job{c, turn{before, make(chan struct{})}}
+			before = j.done
 			select {
-			case chunks <- c:
+			case jobs <- j:
 			case <-ctx.Done():
 				return ctx.Err()
 			}
@@ -169,11 +195,12 @@ func (im *importer) eachChunk(ctx context.Context, g *grouper, work func(context
 	})
 	for range im.cfg.Writers {
 		group.Go(func() error {
-			for c := range chunks {
-				if err := work(ctx, c); err != nil {
+			for j := range jobs {
+				if err := work(ctx, j.chunk, j.turn); err != nil {
 					return err
 				}
-				room.Release(weight(c))
+				close(j.done)
+				room.Release(weight(j.chunk))
 			}
 			return nil
 		})

@@ -19,7 +19,8 @@
 //	settle   edges of such rows are made to agree on both sides
 //
 // A record is sorted by (bucket, owner, other, direction, time), so that rows
-// are read and written in primary-key order, and both sides of an edge meet its
+// are read and, chunk after chunk, written in primary-key order, which leaves the
+// pages of the table full, and both sides of an edge meet its
 // repeats in the same order and decide alike. Nothing is written before the
 // last line is read: a file with too many rejects changes nothing.
 //

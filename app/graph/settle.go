@@ -117,7 +117,7 @@ func (im *importer) settleSuspects(ctx context.Context) error {
 
 // settleChunk verifies the edges of which the owners' rows do not say what
 // the file says.
-func (im *importer) settleChunk(ctx context.Context, c chunk) error {
+func (im *importer) settleChunk(ctx context.Context, c chunk, _ turn) error {
 	marks, err := im.marks(ctx, c.ids())
 	if err != nil {
 		return err

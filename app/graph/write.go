@@ -37,7 +37,7 @@ func (im *importer) people(ctx context.Context) error {
 	return nil
 }
 
-func (im *importer) makeAccounts(ctx context.Context, c chunk) error {
+func (im *importer) makeAccounts(ctx context.Context, c chunk, _ turn) error {
 	var made int
 	err := im.retry(ctx, func(ctx context.Context) (err error) {
 		made, err = im.cfg.Accounts.Ensure(ctx, c.ids(), uint64(im.cfg.Now().UnixMilli()))
@@ -54,13 +54,13 @@ func (im *importer) makeAccounts(ctx context.Context, c chunk) error {
 	return nil
 }
 
-func (im *importer) writeChunk(ctx context.Context, c chunk) error {
+func (im *importer) writeChunk(ctx context.Context, c chunk, t turn) error {
 	marks, err := im.marks(ctx, c.ids())
 	if err != nil {
 		return err
 	}
 	for part := range c.parts(marks, im.limits.bytes) {
-		if err := im.writePart(ctx, part, marks); err != nil {
+		if err := im.writePart(ctx, part, marks, t); err != nil {
 			return err
 		}
 	}
@@ -77,9 +77,9 @@ func (im *importer) marks(ctx context.Context, ids []uint64) (marks map[uint64]r
 
 // writePart swaps the rows of a part, in halves after a loss. Rows without a
 // mark are taken to be absent; a nil marks knows nothing.
-func (im *importer) writePart(ctx context.Context, part chunk, marks map[uint64]relation.Mark) error {
+func (im *importer) writePart(ctx context.Context, part chunk, marks map[uint64]relation.Mark, t turn) error {
 	for try := 1; ; try++ {
-		o, won, err := im.try(ctx, part, marks)
+		o, won, err := im.try(ctx, part, marks, t)
 		marks = nil
 		switch {
 		case err != nil && (!passing(err) || try >= tries):
@@ -89,7 +89,7 @@ func (im *importer) writePart(ctx context.Context, part chunk, marks map[uint64]
 		case err == nil:
 			im.lost()
 			if len(part) > 1 {
-				return im.writeHalves(ctx, part)
+				return im.writeHalves(ctx, part, t)
 			}
 			if try >= tries {
 				return im.hand(ctx, part[0])
@@ -101,12 +101,12 @@ func (im *importer) writePart(ctx context.Context, part chunk, marks map[uint64]
 	}
 }
 
-func (im *importer) writeHalves(ctx context.Context, part chunk) error {
+func (im *importer) writeHalves(ctx context.Context, part chunk, t turn) error {
 	half := len(part) / 2
-	if err := im.writePart(ctx, part[:half], nil); err != nil {
+	if err := im.writePart(ctx, part[:half], nil, t); err != nil {
 		return err
 	}
-	return im.writePart(ctx, part[half:], nil)
+	return im.writePart(ctx, part[half:], nil, t)
 }
 
 func (im *importer) lost() {
@@ -124,38 +124,48 @@ type outcome struct {
 	edges              int64 // of both directions
 }
 
-// try reads, merges and swaps once.
-func (im *importer) try(ctx context.Context, part chunk, marks map[uint64]relation.Mark) (o outcome, won bool, err error) {
+// try reads, merges and, in turn, swaps once.
+func (im *importer) try(ctx context.Context, part chunk, marks map[uint64]relation.Mark, t turn) (o outcome, won bool, err error) {
+	if o, err = im.prepare(ctx, part, marks); err != nil || len(o.rows) == 0 {
+		return o, true, err
+	}
+	if err := t.wait(ctx); err != nil {
+		return o, false, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, callTime)
+	defer cancel()
+	won, err = im.cfg.Rows.Swap(ctx, o.rows)
+	if won && err == nil {
+		im.cfg.Rows.Tell(ctx, o.rows)
+	}
+	return o, won, err
+}
+
+// prepare reads and merges.
+func (im *importer) prepare(ctx context.Context, part chunk, marks map[uint64]relation.Mark) (o outcome, err error) {
 	ctx, cancel := context.WithTimeout(ctx, callTime)
 	defer cancel()
 	rows, err := im.load(ctx, part, marks)
 	if err != nil {
-		return o, false, err
+		return o, err
 	}
 	now := uint32(im.cfg.Now().Unix())
 	for _, own := range part {
 		row := rows[own.id]
 		d, left, err := im.cfg.Rows.OpenFor(ctx, row, own.edges)
 		if err != nil {
-			return o, false, err
+			return o, err
 		}
 		o.merge(d, own, left)
 		if d.Changed() {
 			if row, err = im.cfg.Rows.Pack(d, now); err != nil {
-				return o, false, err
+				return o, err
 			}
 			o.rows = append(o.rows, row)
 		}
 		o.vers = append(o.vers, spill.Record{Hi: ownerKey(own.id), Lo: row.Ver})
 	}
-	if len(o.rows) == 0 {
-		return o, true, nil
-	}
-	won, err = im.cfg.Rows.Swap(ctx, o.rows)
-	if won && err == nil {
-		im.cfg.Rows.Tell(ctx, o.rows)
-	}
-	return o, won, err
+	return o, nil
 }
 
 // load reads the rows of a part, but those that marks say are absent.
