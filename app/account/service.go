@@ -25,7 +25,7 @@ var names = regexp.MustCompile(`^[A-Za-z0-9_]([A-Za-z0-9_.-]{0,58}[A-Za-z0-9_])?
 
 // Store keeps accounts.
 type Store interface {
-	Show(ctx context.Context, ids []uint64) (map[uint64]account.Account, error)
+	Show(ctx context.Context, ids []uint64) ([]account.Account, error)
 	ByName(ctx context.Context, name string) (account.Account, error)
 	Create(ctx context.Context, a account.Account) (account.Account, error)
 	SetLocked(ctx context.Context, id uint64, locked bool) (account.Account, error)
@@ -80,24 +80,23 @@ func (f Fresh) check() error {
 	return nil
 }
 
-// Get returns the accounts of ids that exist. What another process has changed
-// may show a second later.
-func (s *Service) Get(ctx context.Context, ids []uint64) (map[uint64]account.Account, error) {
-	have, err := s.store.Show(ctx, ids)
-	return have, app.From(err)
+// Get returns the account of each id, in their order, with Ver 0 where there is
+// none. What another process has changed may show a second later.
+func (s *Service) Get(ctx context.Context, ids []uint64) ([]account.Account, error) {
+	found, err := s.store.Show(ctx, ids)
+	return found, app.From(err)
 }
 
 // One returns the account of id or a refusal.
 func (s *Service) One(ctx context.Context, id uint64) (account.Account, error) {
-	have, err := s.Get(ctx, []uint64{id})
+	found, err := s.Get(ctx, []uint64{id})
 	if err != nil {
 		return account.Account{}, err
 	}
-	a, ok := have[id]
-	if !ok {
-		return a, app.Refuse(app.NotFound, "Record not found")
+	if found[0].Ver == 0 {
+		return account.Account{}, app.Refuse(app.NotFound, "Record not found")
 	}
-	return a, nil
+	return found[0], nil
 }
 
 // ByName returns the account that has the name, in any case, or a refusal.

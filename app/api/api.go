@@ -36,7 +36,7 @@ type Relations interface {
 type asker interface {
 	Relationships(ctx context.Context, viewer uint64, ids []uint64) ([]relation.Relationship, error)
 	FamiliarFollowers(ctx context.Context, viewer uint64, ids []uint64) ([]relation.Familiar, error)
-	Counts(ctx context.Context, ids []uint64) (map[uint64]counts.Counts, error)
+	Counts(ctx context.Context, ids []uint64) ([]counts.Counts, error)
 	RequestCount(ctx context.Context, owner uint64) (int, error)
 }
 
@@ -66,7 +66,7 @@ var _ Relations = (*relation.Service)(nil)
 
 // Accounts tells who there is.
 type Accounts interface {
-	Get(ctx context.Context, ids []uint64) (map[uint64]account.Account, error)
+	Get(ctx context.Context, ids []uint64) ([]account.Account, error)
 	One(ctx context.Context, id uint64) (account.Account, error)
 	ByName(ctx context.Context, name string) (account.Account, error)
 }

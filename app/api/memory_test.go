@@ -56,14 +56,14 @@ func (m *memory) row(id uint64) rows.Row {
 	return rows.Row{AccountID: id, List: empty}
 }
 
-func (m *memory) Rows(ctx context.Context, ids []uint64) (map[uint64]rows.Row, error) {
-	out := map[uint64]rows.Row{}
-	for _, id := range ids {
+func (m *memory) Rows(ctx context.Context, ids []uint64) ([]rows.Row, error) {
+	out := make([]rows.Row, len(ids))
+	for i, id := range ids {
 		r, err := m.Row(ctx, id)
 		if err != nil {
 			return nil, err
 		}
-		out[id] = r
+		out[i] = r
 	}
 	return out, nil
 }
@@ -93,12 +93,12 @@ func (m *memory) Page(ctx context.Context, id uint64, o list.Order, r list.Range
 	return page, err
 }
 
-func (m *memory) Counts(_ context.Context, ids []uint64) (map[uint64]rows.Counts, error) {
+func (m *memory) Counts(_ context.Context, ids []uint64) ([]rows.Counts, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	out := map[uint64]rows.Counts{}
-	for _, id := range ids {
-		out[id] = m.rows[id].Counts
+	out := make([]rows.Counts, len(ids))
+	for i, id := range ids {
+		out[i] = m.rows[id].Counts
 	}
 	return out, nil
 }
@@ -172,8 +172,13 @@ func (m *memory) SetLocked(_ context.Context, id uint64, locked bool) (accounts.
 
 func (m *memory) Walk(context.Context, uint64, int) ([]accounts.Account, error) { return nil, nil }
 
-func (m *memory) Show(ctx context.Context, ids []uint64) (map[uint64]accounts.Account, error) {
-	return m.Load(ctx, ids)
+func (m *memory) Show(ctx context.Context, ids []uint64) ([]accounts.Account, error) {
+	have, err := m.Load(ctx, ids)
+	out := make([]accounts.Account, len(ids))
+	for i, id := range ids {
+		out[i] = have[id]
+	}
+	return out, err
 }
 
 func (m *memory) PageFor(ctx context.Context, viewer, id uint64, o list.Order, r list.Range) (list.View, []list.Entry, error) {

@@ -16,7 +16,7 @@ func (s *Server) people(ctx context.Context, c *call, ids []uint64) ([]person, e
 	if len(ids) == 0 {
 		return nil, nil
 	}
-	have, err := s.cfg.Accounts.Get(ctx, ids)
+	found, err := s.cfg.Accounts.Get(ctx, ids)
 	if err != nil {
 		return nil, err
 	}
@@ -26,9 +26,9 @@ func (s *Server) people(ctx context.Context, c *call, ids []uint64) ([]person, e
 	}
 	here := c.place()
 	out := make([]person, 0, len(ids))
-	for _, id := range ids {
-		if a, ok := have[id]; ok {
-			out = append(out, person{account: a, counts: counts[id], place: here})
+	for i, a := range found {
+		if a.Ver > 0 {
+			out = append(out, person{account: a, counts: counts[i], place: here})
 		}
 	}
 	return out, nil

@@ -22,7 +22,7 @@ func (c *counted) Verify(context.Context, string) (token.Claims, error) {
 	c.asked++
 	return token.Claims{Account: 7, Expires: time.Unix(1e6, 0)}, c.err
 }
-func (c *counted) Get(context.Context, []uint64) (map[uint64]accounts.Account, error) {
+func (c *counted) Get(context.Context, []uint64) ([]accounts.Account, error) {
 	return nil, nil
 }
 func (c *counted) One(context.Context, uint64) (accounts.Account, error) {

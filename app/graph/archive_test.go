@@ -61,9 +61,9 @@ func TestImport_Archive(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for id, c := range counts {
+		for i, c := range counts {
 			if c.Friends != c.Followers || c.Friends != c.Following {
-				t.Errorf("counts of %d: %+v; want every edge mutual", id, c)
+				t.Errorf("counts of %d: %+v; want every edge mutual", ids[i], c)
 			}
 		}
 		lines := w.exported(t, ids)

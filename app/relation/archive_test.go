@@ -138,7 +138,7 @@ func (w *world) trim(id uint64, limit int) {
 	if n := max(v.Len(list.Friends), v.Len(list.Followers), v.Len(list.Following)); n > limit {
 		w.t.Errorf("a section of %d holds %d entries after a trim to %d", id, n, limit)
 	}
-	w.wantCounts(id, before[id].Friends, before[id].Followers, before[id].Following)
+	w.wantCounts(id, before[0].Friends, before[0].Followers, before[0].Following)
 }
 
 func (w *world) equals(t *testing.T, edges edgeSet, people []uint64) {

@@ -37,7 +37,7 @@ func (s *Service) Relationships(ctx context.Context, viewer uint64, ids []uint64
 	now := s.now()
 	out := make([]Relationship, 0, len(ids))
 	for i, id := range ids {
-		if !known(id) {
+		if !known[i] {
 			continue
 		}
 		o, err := option(v, id, rels[i])
@@ -51,23 +51,26 @@ func (s *Service) Relationships(ctx context.Context, viewer uint64, ids []uint64
 
 // known tells which ids exist: whoever stands in a list does, the others are
 // asked for.
-func (s *Service) known(ctx context.Context, ids []uint64, rels []list.Rel) (func(uint64) bool, error) {
-	var strangers, others []uint64
+func (s *Service) known(ctx context.Context, ids []uint64, rels []list.Rel) ([]bool, error) {
+	known := make([]bool, len(ids))
+	var strangers []uint64
+	var at []int
 	for i, id := range ids {
-		if rels[i]&^list.HasOption == 0 {
-			strangers = append(strangers, id)
-		} else {
-			others = append(others, id)
+		if known[i] = rels[i]&^list.HasOption != 0; !known[i] {
+			strangers, at = append(strangers, id), append(at, i)
 		}
 	}
-	have, err := s.cfg.Accounts.Show(ctx, strangers)
+	if len(strangers) == 0 {
+		return known, nil
+	}
+	found, err := s.cfg.Accounts.Show(ctx, strangers)
 	if err != nil {
 		return nil, app.From(err)
 	}
-	return func(id uint64) bool {
-		_, ok := have[id]
-		return ok || slices.Contains(others, id)
-	}, nil
+	for i, a := range found {
+		known[at[i]] = a.Ver > 0
+	}
+	return known, nil
 }
 
 func option(v list.View, id uint64, rel list.Rel) (list.Option, error) {
@@ -108,7 +111,7 @@ func (s *Service) view(ctx context.Context, id uint64) (list.View, error) {
 }
 
 // Counts returns the true counts of ids.
-func (s *Service) Counts(ctx context.Context, ids []uint64) (map[uint64]relation.Counts, error) {
+func (s *Service) Counts(ctx context.Context, ids []uint64) ([]relation.Counts, error) {
 	counts, err := s.cfg.Rows.Counts(ctx, ids)
 	return counts, app.From(err)
 }
@@ -127,11 +130,16 @@ func (s *Service) FamiliarFollowers(ctx context.Context, viewer uint64, ids []ui
 	if err != nil {
 		return nil, err
 	}
-	have, err := s.cfg.Accounts.Show(ctx, ids)
+	found, err := s.cfg.Accounts.Show(ctx, ids)
 	if err != nil {
 		return nil, app.From(err)
 	}
-	ids = slices.DeleteFunc(ids, func(id uint64) bool { _, ok := have[id]; return !ok })
+	ids = ids[:0]
+	for _, a := range found {
+		if a.Ver > 0 {
+			ids = append(ids, a.ID)
+		}
+	}
 	v, err := s.view(ctx, viewer)
 	if err != nil {
 		return nil, err

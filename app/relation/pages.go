@@ -90,11 +90,11 @@ func (s *Service) Mutes(ctx context.Context, owner uint64, r Range) (Page, error
 }
 
 func (s *Service) shown(ctx context.Context, viewer, owner uint64, o list.Order, r Range) (Page, error) {
-	have, err := s.cfg.Accounts.Show(ctx, []uint64{owner})
+	found, err := s.cfg.Accounts.Show(ctx, []uint64{owner})
 	if err != nil {
 		return Page{}, app.From(err)
 	}
-	if _, ok := have[owner]; !ok {
+	if found[0].Ver == 0 {
 		return Page{}, errNobody
 	}
 	if viewer == 0 || viewer == owner {
@@ -160,9 +160,9 @@ func bound(r Range) Range {
 }
 
 func pageOf(entries []list.Entry, r Range) Page {
-	p := Page{Full: r.Limit > 0 && len(entries) == r.Limit}
-	for _, e := range entries {
-		p.People = append(p.People, Person{ID: e.ID})
+	p := Page{Full: r.Limit > 0 && len(entries) == r.Limit, People: make([]Person, len(entries))}
+	for i, e := range entries {
+		p.People[i].ID = e.ID
 	}
 	if n := len(entries); n > 0 {
 		p.First, p.Last = cursorOf(entries[0]), cursorOf(entries[n-1])

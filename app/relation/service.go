@@ -18,7 +18,7 @@ type Rows interface {
 	Followers(ctx context.Context, id uint64, ids []uint64) ([]list.Rel, error)
 	Page(ctx context.Context, id uint64, o list.Order, r list.Range) ([]list.Entry, error)
 	PageFor(ctx context.Context, viewer, id uint64, o list.Order, r list.Range) (list.View, []list.Entry, error)
-	Counts(ctx context.Context, ids []uint64) (map[uint64]relation.Counts, error)
+	Counts(ctx context.Context, ids []uint64) ([]relation.Counts, error)
 }
 
 // Committer carries out edits.
@@ -30,7 +30,7 @@ type Committer interface {
 // which an account that another process made may be unknown for a second.
 type Accounts interface {
 	Load(ctx context.Context, ids []uint64) (map[uint64]account.Account, error)
-	Show(ctx context.Context, ids []uint64) (map[uint64]account.Account, error)
+	Show(ctx context.Context, ids []uint64) ([]account.Account, error)
 }
 
 // Config is what a Service works with.

@@ -38,7 +38,7 @@ var _ Rows = (*suggest.Store)(nil)
 // Relations answers questions about relation rows.
 type Relations interface {
 	Row(ctx context.Context, id uint64) (relation.Row, error)
-	Rows(ctx context.Context, ids []uint64) (map[uint64]relation.Row, error)
+	Rows(ctx context.Context, ids []uint64) ([]relation.Row, error)
 	Rels(ctx context.Context, id uint64, ids []uint64) ([]list.Rel, list.View, error)
 }
 
@@ -217,8 +217,8 @@ func (s *Service) candidates(ctx context.Context, sources []source) (map[uint64]
 	}
 	weights := map[uint64]float64{}
 	var page []list.Entry
-	for _, f := range sources {
-		v, err := rows[f.id].View()
+	for i, f := range sources {
+		v, err := rows[i].View()
 		if err == nil {
 			page, _, err = v.Page(list.ByFollowing, list.Range{Limit: MaxFollowings}, page)
 		}

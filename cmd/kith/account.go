@@ -113,7 +113,7 @@ func (a *accountShowCmd) Run(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		n := counts[found.ID]
+		n := counts[0]
 		w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
 		fmt.Fprintf(w, "id\t%d\nusername\t%s\ndisplay name\t%q\nlocked\t%v\ncreated\t%s\n",
 			found.ID, found.Username, found.DisplayName, found.Locked, created(found))

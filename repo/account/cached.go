@@ -11,7 +11,7 @@ import (
 // The cached form of an account: created_at, locked, the length of the name,
 // the name, the display name. The digit in a key is the version of the form.
 
-func key(id uint64) string { return "a1:" + strconv.FormatUint(id, 36) }
+func key(b []byte, id uint64) []byte { return strconv.AppendUint(append(b, "a1:"...), id, 36) }
 
 var errCached = errors.New("bad cached account")
 
@@ -36,7 +36,7 @@ func unpack(id uint64, e cache.Entry) (Account, error) {
 	if len(b) < 10 || len(b) < 10+int(b[9]) {
 		return Account{}, errCached
 	}
-	name := 10 + int(b[9])
+	names, n := string(b[10:]), int(b[9])
 	return Account{ID: id, Ver: e.Ver, CreatedAt: binary.BigEndian.Uint64(b), Locked: b[8] == 1,
-		Username: string(b[10:name]), DisplayName: string(b[name:])}, nil
+		Username: names[:n], DisplayName: names[n:]}, nil
 }

@@ -54,25 +54,23 @@ func (s *Store) tell(ctx context.Context, a Account) {
 
 // Load returns the accounts of ids that exist, through the cache.
 func (s *Store) Load(ctx context.Context, ids []uint64) (map[uint64]Account, error) {
-	return existing(s.rows.Read(ctx, ids))
-}
-
-// Show is Load for pages: what another process changed may show a second later.
-func (s *Store) Show(ctx context.Context, ids []uint64) (map[uint64]Account, error) {
-	return existing(s.show.Read(ctx, ids))
-}
-
-// existing leaves out the marks of accounts that are not there.
-func existing(rows map[uint64]Account, err error) (map[uint64]Account, error) {
+	rows, err := s.rows.Read(ctx, ids)
 	if err != nil {
 		return nil, err
 	}
-	for id, a := range rows {
-		if a.Ver == 0 {
-			delete(rows, id)
+	out := make(map[uint64]Account, len(rows))
+	for _, a := range rows {
+		if a.Ver > 0 {
+			out[a.ID] = a
 		}
 	}
-	return rows, nil
+	return out, nil
+}
+
+// Show returns the account of each id, in their order, for pages: what another
+// process changed may show a second later. Ver is 0 where there is no account.
+func (s *Store) Show(ctx context.Context, ids []uint64) ([]Account, error) {
+	return s.show.Read(ctx, ids)
 }
 
 // Get returns one account or repo.ErrNotFound.

@@ -41,7 +41,7 @@ func New(small, large *sqlx.DB, c cache.Cache, log *slog.Logger) *Store {
 	return s
 }
 
-func rowKey(id uint64) string { return "f1:" + strconv.FormatUint(id, 36) }
+func rowKey(b []byte, id uint64) []byte { return strconv.AppendUint(append(b, "f1:"...), id, 36) }
 
 // keptKey names a row as it was at one ver.
 func keptKey(id, ver uint64) string {
@@ -200,10 +200,9 @@ func (s *Store) Keep(ctx context.Context, r Row) {
 
 // Kept returns a row as it was at ver, or wraps repo.ErrNotFound.
 func (s *Store) Kept(ctx context.Context, id, ver uint64) (Row, error) {
-	key := keptKey(id, ver)
-	e, ok := s.cache.Get(ctx, []string{key})[key]
-	if ok && e.Ver == ver {
-		if r, err := unpack(id, e); err == nil {
+	held := s.cache.Get(ctx, []string{keptKey(id, ver)})[0]
+	if held.Found && held.Ver == ver {
+		if r, err := unpack(id, held.Entry); err == nil {
 			return r, nil
 		}
 	}

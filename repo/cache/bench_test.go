@@ -32,9 +32,10 @@ func BenchmarkGet(b *testing.B) {
 			c.Put(b.Context(), entries)
 			b.Run(fmt.Sprintf("%s/%d", name, n), func(b *testing.B) {
 				b.ReportAllocs()
+				b.SetParallelism(32)
 				b.RunParallel(func(pb *testing.PB) {
 					for pb.Next() {
-						if got := c.Get(b.Context(), keys); len(got) != n {
+						if got := c.Get(b.Context(), keys); len(got) != n || !got[n-1].Found {
 							b.Errorf("got %d rows", len(got))
 						}
 					}

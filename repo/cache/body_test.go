@@ -18,7 +18,7 @@ func longRow(key string, ver uint64) cache.Entry {
 func wantLong(t *testing.T, c cache.Cache, key string, ver uint64) {
 	t.Helper()
 	want := longRow(key, ver)
-	if got := c.Get(t.Context(), []string{key})[key]; got.Ver != ver || !bytes.Equal(got.Value, want.Value) || !bytes.Equal(got.Body, want.Body) {
+	if got := cachetest.Get(t.Context(), c, []string{key})[key]; got.Ver != ver || !bytes.Equal(got.Value, want.Value) || !bytes.Equal(got.Body, want.Body) {
 		t.Fatalf("got ver %d, %d bytes of body, want ver %d", got.Ver, len(got.Body), ver)
 	}
 }
@@ -68,7 +68,7 @@ func TestMemcached_Body(t *testing.T) {
 		one.ForgetNear()
 		two.ForgetNear()
 		cachetest.WantNone(t, one, key)
-		if got := one.Heads(t.Context(), []string{key})[key]; got.Ver != 4 || !got.Partial {
+		if got := cachetest.Heads(t.Context(), one, []string{key})[key]; got.Ver != 4 || !got.Partial {
 			t.Errorf("got head %v, want ver 4 without a body", got)
 		}
 		one.Fill(t.Context(), []cache.Entry{longRow(key, 4)})
@@ -95,7 +95,7 @@ func TestMemcached_NearHeads(t *testing.T) {
 	server := memcachetest.Addr(t)
 	one, two := openMemcached(t, cache.MemcachedConfig{Servers: []string{server}}), openMemcached(t, cache.MemcachedConfig{Servers: []string{server}})
 	key := cachetest.Key("heads")
-	ver := func(c cache.Cache) uint64 { return c.Heads(t.Context(), []string{key})[key].Ver }
+	ver := func(c cache.Cache) uint64 { return cachetest.Heads(t.Context(), c, []string{key})[key].Ver }
 	one.Put(t.Context(), []cache.Entry{longRow(key, 1)})
 	if got := ver(two); got != 1 {
 		t.Fatalf("got ver %d, want 1", got)
@@ -107,8 +107,8 @@ func TestMemcached_NearHeads(t *testing.T) {
 	wantLong(t, one, key, 2)
 	cachetest.Eventually(t, "the other process sees ver 2", func() bool { return ver(one) == 2 })
 	two.Drop(t.Context(), []string{key})
-	if got := two.Heads(t.Context(), []string{key}); len(got) != 0 {
+	if got := cachetest.Heads(t.Context(), two, []string{key}); len(got) != 0 {
 		t.Errorf("after Drop: got %v, want nothing", got)
 	}
-	cachetest.Eventually(t, "the other process sees that it is gone", func() bool { return len(one.Heads(t.Context(), []string{key})) == 0 })
+	cachetest.Eventually(t, "the other process sees that it is gone", func() bool { return len(cachetest.Heads(t.Context(), one, []string{key})) == 0 })
 }

@@ -34,6 +34,13 @@ type Token struct {
 	dials uint64
 }
 
+// Held is what a cache has of a key.
+type Held struct {
+	Entry
+	Found bool // else the rest is zero
+	kind  byte // how it is stored
+}
+
 // NearHeads is how late Heads may be by itself.
 const NearHeads = time.Second
 
@@ -44,15 +51,15 @@ const NearHeads = time.Second
 // version of its value. All methods may be called at the same time, and after
 // Close, when they do nothing.
 type Cache interface {
-	// Get returns what the cache holds of keys. A key that is missing, expired
-	// or on a server that is away is not in the result; a broken cache is a
-	// miss, never an error. When ctx ends, Get returns what it has, at the latest
-	// after one time-out of a server.
-	Get(ctx context.Context, keys []string) map[string]Entry
+	// Get returns what the cache holds of each of keys, in their order. A key that
+	// is missing, expired or on a server that is away is not found; a broken cache
+	// is a miss, never an error. When ctx ends, Get returns what it has, at the
+	// latest after one time-out of a server.
+	Get(ctx context.Context, keys []string) []Held
 	// Heads is Get for who shows rows and decides nothing by them: long bodies are
 	// left out, the entries are then Partial, and what another process put may
 	// show up to NearHeads later. What was put here shows at once.
-	Heads(ctx context.Context, keys []string) map[string]Entry
+	Heads(ctx context.Context, keys []string) []Held
 	// Fill offers entries that a reader found in the database. It adds and
 	// never replaces, except that a whole entry completes a partial one. When ctx
 	// ends, Fill returns and some may not be added.
@@ -84,10 +91,10 @@ var _ Cache = None{}
 func NewNone() None { return None{} }
 
 // Get finds nothing.
-func (None) Get(context.Context, []string) map[string]Entry { return map[string]Entry{} }
+func (None) Get(_ context.Context, keys []string) []Held { return make([]Held, len(keys)) }
 
 // Heads finds nothing.
-func (None) Heads(context.Context, []string) map[string]Entry { return map[string]Entry{} }
+func (None) Heads(_ context.Context, keys []string) []Held { return make([]Held, len(keys)) }
 
 // Fill does nothing.
 func (None) Fill(context.Context, []Entry) {}

@@ -22,8 +22,8 @@
 // memcached a body of up to 2 KiB stands behind its value. A longer one is stored
 // apart, under the key with a plus sign, in an item that is whole again:
 //
-//	r2:abc    ver 7, value              order is kept here, by compare-and-swap
-//	r2:abc+   ver 7, value, body        written before, in whatever order
+//	r3abc     ver 7, value              order is kept here, by compare-and-swap
+//	r3abc+    ver 7, value, body        written before, in whatever order
 //
 // A reader takes the first and, where it needs the body, the second, if that is
 // of the same ver or a later one: a later commit of the row is as good. One of an
@@ -34,6 +34,11 @@
 // only after memcached has said which ver is current, so they are never older
 // than what it would have sent; what is saved is the sending. Heads that are only
 // shown are kept near as well, for NearHeads, and used unasked.
+//
+// Readers share few connections: while a question is on its way, the keys of
+// those who come queue up, and the next question asks for all of them. Sixty-four
+// readers of single rows are answered four times as fast as with a question
+// each, and one alone waits for nobody.
 //
 // A commit tells many rows. They go through a pipe, one batch of commands and one
 // batch of answers, since the client library waits for each. Who read a row from
@@ -76,7 +81,7 @@
 //
 // A caller pays at most one time-out: all calls to a node that are under way
 // when it hangs time out together, and the first of them closes the node for
-// those that follow. At most MaxIdle calls to a node are under way at once,
+// those that follow. At most MaxIdle connections to a node are in use at once,
 // so that a burst cannot use up memcached's connections.
 //
 // The keys of a node that is away do not move to another: when they moved

@@ -3,63 +3,59 @@ package cache
 import (
 	"context"
 	"slices"
-	"strings"
 	"time"
 )
 
 // Get returns what the servers hold of keys, asking them all at once. Bodies that
 // are stored apart are taken from this process where it has them, else they are
 // asked for in a second round.
-func (m *Memcached) Get(ctx context.Context, keys []string) map[string]Entry {
+func (m *Memcached) Get(ctx context.Context, keys []string) []Held {
+	out := make([]Held, len(keys))
 	if ctx.Err() != nil || !m.enter() {
-		return map[string]Entry{}
+		return out
 	}
 	defer m.calls.Done()
-	out, apart, away := m.heads(ctx, keys)
-	if len(apart) > 0 {
-		m.bodies(ctx, apart, out)
-	}
-	m.count(len(keys), len(out), away)
+	away := m.ask(ctx, keys, out)
+	m.complete(ctx, keys, out)
+	m.count(out, away)
 	return out
 }
 
 // Heads returns what this process has asked for or put a moment ago, and of the
 // other keys what the servers hold, without bodies that are stored apart.
-func (m *Memcached) Heads(ctx context.Context, keys []string) map[string]Entry {
+func (m *Memcached) Heads(ctx context.Context, keys []string) []Held {
+	out := make([]Held, len(keys))
 	if ctx.Err() != nil || !m.enter() {
-		return map[string]Entry{}
+		return out
 	}
 	defer m.calls.Done()
-	out := make(map[string]Entry, len(keys))
 	var far []string
-	for _, key := range keys {
-		if e, ok := m.nearHeads.get(key, 0); ok {
-			out[key] = e
-		} else {
-			far = append(far, key)
+	var at []int
+	for i, key := range keys {
+		if out[i].Entry, out[i].Found = m.nearHeads.get(key, 0); !out[i].Found {
+			far, at = append(far, key), append(at, i)
 		}
 	}
 	away := 0
 	if len(far) > 0 {
-		away = m.farHeads(ctx, far, out)
+		away = m.farHeads(ctx, far, at, out)
 	}
-	m.count(len(keys), len(out), away)
+	m.count(out, away)
 	return out
 }
 
-// farHeads adds the heads of keys to out.
-func (m *Memcached) farHeads(ctx context.Context, keys []string, out map[string]Entry) (away int) {
+// farHeads asks for heads; at says where they go in out.
+func (m *Memcached) farHeads(ctx context.Context, keys []string, at []int, out []Held) (away int) {
 	drops := m.drops.Load()
-	whole, apart, away := m.heads(ctx, keys)
-	for key, e := range apart {
-		if e.kind == kindApart || len(e.Value) > 0 {
-			whole[key] = e.Entry
+	found := make([]Held, len(keys))
+	away = m.ask(ctx, keys, found)
+	for i, h := range found {
+		if !h.Found || h.kind == kindHole && len(h.Value) == 0 {
+			continue
 		}
-	}
-	for key, e := range whole {
-		out[key] = e
+		out[at[i]] = h
 		if m.drops.Load() == drops { // else it may be one of those dropped
-			near := e.head()
+			near := h.head()
 			near.Value = slices.Clone(near.Value) // lets go of the rest of the item
 			m.nearHeads.put(near)
 		}
@@ -74,54 +70,55 @@ func (e Entry) head() Entry {
 	return e
 }
 
-func (m *Memcached) count(asked, found, away int) {
+func (m *Memcached) count(all []Held, away int) {
+	found := 0
+	for i := range all {
+		if all[i].Found {
+			found++
+		}
+	}
 	m.metrics.hit.Add(float64(found))
-	m.metrics.away.Add(float64(away))
-	m.metrics.miss.Add(float64(max(0, asked-found-away)))
+	m.metrics.miss.Add(float64(max(0, len(all)-found-away)))
+	if away > 0 {
+		m.metrics.away.Add(float64(away))
+	}
 }
 
-// heads returns entries that are whole, and those whose bodies are elsewhere.
-// away is how many keys no server was there for.
-func (m *Memcached) heads(ctx context.Context, keys []string) (whole map[string]Entry, apart map[string]found, away int) {
-	whole = make(map[string]Entry, len(keys))
-	all, away := m.ask(ctx, keys)
-	for key, e := range all {
-		if e.kind == kindWhole {
-			whole[key] = e.Entry
+// complete adds the bodies of entries that are stored apart; an entry whose body
+// is not to be had is not found. A body may be of a later ver than its entry,
+// which makes it a later commit of the row and as good; one of an earlier ver is
+// a late writer's, and counts as missing.
+func (m *Memcached) complete(ctx context.Context, keys []string, all []Held) {
+	var bodies []string
+	var at []int
+	for i := range all {
+		h := &all[i]
+		if !h.Found || h.kind == kindWhole {
 			continue
 		}
-		if apart == nil {
-			apart = make(map[string]found)
+		near, ok := m.near.get(keys[i], h.Ver)
+		switch {
+		case ok:
+			h.Entry = near.with(h.Entry)
+			continue
+		case h.kind == kindApart:
+			bodies, at = append(bodies, bodyKey(keys[i])), append(at, i)
 		}
-		apart[key] = e
+		h.Found = false
 	}
-	return whole, apart, away
-}
-
-// bodies completes entries into out. A body may be of a later ver than its
-// entry, which makes it a later commit of the row and as good; one of an earlier
-// ver is a late writer's, and counts as missing.
-func (m *Memcached) bodies(ctx context.Context, apart map[string]found, out map[string]Entry) {
-	var missing []string
-	for key, e := range apart {
-		if near, ok := m.near.get(key, e.Ver); ok {
-			out[key] = near.with(e.Entry)
-		} else if e.kind == kindApart {
-			missing = append(missing, bodyKey(key))
-		}
-	}
-	if len(missing) == 0 {
+	if len(bodies) == 0 {
 		return
 	}
-	got, _ := m.ask(ctx, missing)
-	for body, e := range got {
-		key := strings.TrimSuffix(body, bodySuffix)
-		if e.kind != kindWhole || e.Ver < apart[key].Ver {
+	got := make([]Held, len(bodies))
+	m.ask(ctx, bodies, got)
+	for i, b := range got {
+		h := &all[at[i]]
+		if !b.Found || b.kind != kindWhole || b.Ver < h.Ver {
 			continue
 		}
-		e.Key = key
-		m.near.put(e.Entry)
-		out[key] = e.with(apart[key].Entry)
+		b.Key = keys[at[i]]
+		m.near.put(b.Entry)
+		h.Entry, h.Found = b.with(h.Entry), true
 	}
 }
 
@@ -137,43 +134,53 @@ func (e Entry) with(head Entry) Entry {
 
 // answer is what a node says to a batch.
 type answer struct {
-	found map[string]found
-	away  int
+	batch
+	found []Held
+	there bool
 }
 
-func (b batch) ask() answer {
-	all, there := b.node.get(b.keys)
-	if !there {
-		return answer{away: len(b.keys)}
-	}
-	return answer{found: all}
-}
-
-// ask asks each server for its keys and waits for all, or until ctx ends. A
-// single batch is asked for without a goroutine, which costs a third of the
+// ask asks each server for its keys and waits for all, or until ctx ends. What is
+// held of each key is put into out; the others are left as they are. away is how
+// many keys no server was there for.
+//
+// A single batch is asked for without a goroutine, which costs a third of the
 // answer, where ctx lasts longer than the time-out that bounds it anyway.
-func (m *Memcached) ask(ctx context.Context, keys []string) (all map[string]found, away int) {
+func (m *Memcached) ask(ctx context.Context, keys []string, out []Held) (away int) {
 	batches := m.batches(keys)
-	answers := make(chan answer, len(batches))
 	if deadline, ends := ctx.Deadline(); len(batches) == 1 && (!ends || time.Until(deadline) > m.timeout) {
-		answers <- batches[0].ask()
-	} else {
-		for _, b := range batches {
-			m.calls.Go(func() { answers <- b.ask() })
-		}
+		b := batches[0]
+		return b.take(b.ask(), keys, out)
 	}
-	all = make(map[string]found, len(keys))
+	answers := make(chan answer, len(batches))
+	for _, b := range batches {
+		m.calls.Go(func() { answers <- b.ask() })
+	}
 	for range batches {
 		select {
 		case a := <-answers:
-			away += a.away
-			for key, e := range a.found {
-				e.Key = key[len(m.prefix):]
-				all[e.Key] = e
-			}
+			away += a.take(a, keys, out)
 		case <-ctx.Done():
-			return all, away
+			return away
 		}
 	}
-	return all, away
+	return away
+}
+
+func (b batch) ask() answer {
+	found := make([]Held, len(b.keys))
+	return answer{b, found, b.node.get(b.keys, found)}
+}
+
+// take puts an answer where it belongs.
+func (b batch) take(a answer, keys []string, out []Held) (away int) {
+	if !a.there {
+		return len(b.keys)
+	}
+	for i, h := range a.found {
+		if h.Found {
+			h.Key = keys[b.at[i]]
+			out[b.at[i]] = h
+		}
+	}
+	return 0
 }

@@ -3,6 +3,7 @@ package cache
 import (
 	"context"
 	"fmt"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -31,7 +32,7 @@ type LocalConfig struct {
 // Local is a cache in the memory of this process, for programs that run as
 // one process: no other process learns of what is put.
 type Local struct {
-	entries  *otter.Cache[string, held]
+	entries  *otter.Cache[string, kept]
 	metrics  *metrics
 	maxBytes int64
 	closed   atomic.Bool
@@ -39,8 +40,8 @@ type Local struct {
 
 var _ Cache = (*Local)(nil)
 
-// held is what otter holds of a key. A hole has no value.
-type held struct {
+// kept is what otter holds of a key. A hole has no value.
+type kept struct {
 	Entry
 	hole bool
 }
@@ -52,10 +53,10 @@ func NewLocal(cfg LocalConfig) (*Local, error) {
 	}
 	cfg.Expiry = orDefault(cfg.Expiry, defaultExpiry)
 	cfg.AbsentExpiry = orDefault(cfg.AbsentExpiry, defaultAbsentExpiry)
-	entries, err := otter.New(&otter.Options[string, held]{
+	entries, err := otter.New(&otter.Options[string, kept]{
 		MaximumWeight: uint64(cfg.MaxBytes),
-		Weigher:       func(_ string, h held) uint32 { return uint32(h.weight()) },
-		ExpiryCalculator: otter.ExpiryWritingFunc(func(e otter.Entry[string, held]) time.Duration {
+		Weigher:       func(_ string, h kept) uint32 { return uint32(h.weight()) },
+		ExpiryCalculator: otter.ExpiryWritingFunc(func(e otter.Entry[string, kept]) time.Duration {
 			if e.Value.hole || e.Value.Ver == 0 {
 				return cfg.AbsentExpiry
 			}
@@ -76,30 +77,32 @@ func NewLocal(cfg LocalConfig) (*Local, error) {
 func (e Entry) weight() int64 { return int64(entryOverhead + len(e.Key) + e.bytes()) }
 
 // Get returns what the cache holds of keys.
-func (l *Local) Get(ctx context.Context, keys []string) map[string]Entry {
+func (l *Local) Get(ctx context.Context, keys []string) []Held {
 	return l.get(ctx, keys, false)
 }
 
 // Heads returns what the cache holds of keys, bodies too where it has them.
-func (l *Local) Heads(ctx context.Context, keys []string) map[string]Entry {
+func (l *Local) Heads(ctx context.Context, keys []string) []Held {
 	return l.get(ctx, keys, true)
 }
 
-func (l *Local) get(ctx context.Context, keys []string, partial bool) map[string]Entry {
-	found := make(map[string]Entry, len(keys))
+func (l *Local) get(ctx context.Context, keys []string, partial bool) []Held {
+	out := make([]Held, len(keys))
 	if l.closed.Load() || ctx.Err() != nil {
-		return found
+		return out
 	}
-	for _, key := range keys {
+	found := 0
+	for i, key := range keys {
 		h, ok := l.entries.GetIfPresent(key)
 		if !ok || h.hole || h.Partial && !partial {
-			l.metrics.miss.Inc()
 			continue
 		}
-		l.metrics.hit.Inc()
-		found[key] = h.Entry
+		out[i] = Held{Entry: h.Entry, Found: true}
+		found++
 	}
-	return found
+	l.metrics.hit.Add(float64(found))
+	l.metrics.miss.Add(float64(len(keys) - found))
+	return out
 }
 
 // Fill adds entries whose keys are not held.
@@ -124,9 +127,10 @@ func (l *Local) fill(e Entry) {
 }
 
 // add stores h where nothing is held, or only the head of a row as old.
-func (l *Local) add(h held) {
+func (l *Local) add(h kept) {
 	result := l.metrics.filled
-	l.entries.Compute(h.Key, func(old held, found bool) (held, otter.ComputeOp) {
+	h.Key = strings.Clone(h.Key) // lets go of the keys beside it
+	l.entries.Compute(h.Key, func(old kept, found bool) (kept, otter.ComputeOp) {
 		if found && !(old.Partial && !h.Partial && old.Ver <= h.Ver) {
 			result = l.metrics.held
 			return old, otter.CancelOp
@@ -151,12 +155,13 @@ func (l *Local) put(e Entry) {
 		l.metrics.failed.Inc()
 		return
 	}
+	e.Key = strings.Clone(e.Key)
 	h, result := l.hold(e), l.metrics.stored
 	if h.hole {
 		result = l.metrics.tooLarge
 	}
 	// otter holds the lock of the key while it asks, so nothing comes between.
-	l.entries.Compute(e.Key, func(old held, found bool) (held, otter.ComputeOp) {
+	l.entries.Compute(e.Key, func(old kept, found bool) (kept, otter.ComputeOp) {
 		if found && old.Ver >= e.Ver {
 			result = l.metrics.newer
 			return old, otter.CancelOp
@@ -167,14 +172,14 @@ func (l *Local) put(e Entry) {
 }
 
 // hold returns what is held of e: a hole, if e is too large.
-func (l *Local) hold(e Entry) held {
+func (l *Local) hold(e Entry) kept {
 	if e.tooLarge() || e.weight() > l.maxBytes {
-		return held{Entry: Entry{Key: e.Key, Ver: e.Ver}, hole: true}
+		return kept{Entry: Entry{Key: e.Key, Ver: e.Ver}, hole: true}
 	}
 	if e.Ver == 0 {
 		e.Value, e.Body = nil, nil
 	}
-	return held{Entry: e}
+	return kept{Entry: e}
 }
 
 // Drop forgets keys.

@@ -41,8 +41,8 @@ type MemcachedConfig struct {
 	// 0 means 100 ms.
 	Timeout time.Duration
 	// MaxIdle is how many connections to a server are kept, and how many are
-	// used at the same time, at least 2; 0 means 64. A quarter is for commits,
-	// which send many rows through one.
+	// used at the same time, at least 6; 0 means 64. Four are for readers, who share
+	// them, a quarter is for commits, which send many rows through one.
 	MaxIdle int
 	// Expiry is how long a row is held, in whole seconds rounded up, at most 30
 	// days; 0 means 10 minutes.
@@ -140,13 +140,19 @@ func orDefault[T comparable](v, otherwise T) T {
 // pipes is how many connections are for storing.
 func (cfg MemcachedConfig) pipes() int { return max(1, cfg.MaxIdle/4) }
 
+// slots is how many connections the client library may use.
+func (cfg MemcachedConfig) slots() int { return cfg.MaxIdle - cfg.pipes() - 2*maxLanes }
+
+// minIdle leaves one connection each for a slot and a pipe.
+const minIdle = 2*maxLanes + 2
+
 func (cfg MemcachedConfig) check() error {
 	switch {
 	case len(cfg.Servers) == 0:
 		return errors.New("memcached: no servers")
-	case cfg.MaxIdle == 1:
-		return errors.New("memcached: one connection is not enough, 2 are")
-	case cfg.Timeout < 0, cfg.MaxIdle < 0, cfg.Expiry < 0, cfg.AbsentExpiry < 0, cfg.Near < 0:
+	case cfg.MaxIdle < minIdle:
+		return fmt.Errorf("memcached: %d connections are not enough, %d are", cfg.MaxIdle, minIdle)
+	case cfg.Timeout < 0, cfg.Expiry < 0, cfg.AbsentExpiry < 0, cfg.Near < 0:
 		return errors.New("memcached: a negative setting")
 	case cfg.Expiry > maxExpiry, cfg.AbsentExpiry > maxExpiry:
 		return fmt.Errorf("memcached: an expiry over %v", maxExpiry)
@@ -284,7 +290,7 @@ func (m *Memcached) tell(entries []Entry, f func(*node, []Entry)) {
 	parts := make(map[*node]map[string]Entry)
 	for _, e := range entries {
 		e.Key = m.prefix + e.Key
-		n := m.node(e.Key)
+		n := m.nodes[m.node(e.Key)]
 		if !legal(e.Key) {
 			continue
 		}
@@ -309,38 +315,44 @@ func (m *Memcached) tell(entries []Entry, f func(*node, []Entry)) {
 	told.Wait()
 }
 
-// batch is keys of one node that are asked for together.
+// batch is keys of one node that are asked for together, with their prefix, and
+// their places among all that are asked for.
 type batch struct {
 	node *node
 	keys []string
+	at   []int
 }
 
-// batches spreads keys, with their prefix, over the nodes.
+// batches spreads keys over the nodes.
 func (m *Memcached) batches(keys []string) []batch {
-	parts := make(map[*node][]string)
-	for _, key := range keys {
+	batches := make([]batch, 0, 1)
+	open := make([]int, len(m.nodes)) // the batch of a node that has room, from 1 on
+	for i, key := range keys {
 		key = m.prefix + key
 		if !legal(strings.TrimSuffix(key, bodySuffix)) {
 			continue
 		}
 		n := m.node(key)
-		parts[n] = append(parts[n], key)
-	}
-	var batches []batch
-	for n, keys := range parts {
-		for _, keys := range chunks(keys) {
-			batches = append(batches, batch{node: n, keys: keys})
+		if open[n] == 0 || len(batches[open[n]-1].keys) == maxBatch {
+			room := min(len(keys)-i, maxBatch)
+			batches = append(batches, batch{m.nodes[n], make([]string, 0, room), make([]int, 0, room)})
+			open[n] = len(batches)
 		}
+		b := &batches[open[n]-1]
+		b.keys, b.at = append(b.keys, key), append(b.at, i)
 	}
 	return batches
 }
 
 // node returns the server of a key, by fnv-1a over the list of servers. A body
 // is where its entry is.
-func (m *Memcached) node(key string) *node {
+func (m *Memcached) node(key string) int {
+	if len(m.nodes) == 1 {
+		return 0
+	}
 	h := fnv.New32a()
 	h.Write([]byte(strings.TrimSuffix(key, bodySuffix)))
-	return m.nodes[h.Sum32()%uint32(len(m.nodes))]
+	return int(h.Sum32() % uint32(len(m.nodes)))
 }
 
 // network returns the network of a server's address.

@@ -2,6 +2,7 @@ package cache
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/maypok86/otter/v2"
@@ -32,6 +33,7 @@ func (n *near) get(key string, ver uint64) (Entry, bool) {
 
 // put keeps an entry, unless it is older than what is kept.
 func (n *near) put(e Entry) {
+	e.Key = strings.Clone(e.Key) // lets go of the keys beside it
 	n.entries.Compute(e.Key, func(old Entry, found bool) (Entry, otter.ComputeOp) {
 		if found && old.Ver >= e.Ver {
 			return old, otter.CancelOp

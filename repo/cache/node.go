@@ -8,6 +8,7 @@ import (
 	"maps"
 	"net"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -54,19 +55,22 @@ type node struct {
 // that is back is first told what is untold, and then opened for readers.
 type session struct {
 	*memcache.Client
-	pipe *pipe
-	open atomic.Bool
+	pipe          *pipe
+	heads, bodies *lanes // so that nobody waits for long answers who asks for short ones
+	open          atomic.Bool
 }
 
 // Close closes the connections that are not in use.
-func (s *session) Close() error { return errors.Join(s.Client.Close(), s.pipe.close()) }
+func (s *session) Close() error {
+	return errors.Join(s.Client.Close(), s.pipe.close(), s.heads.close(), s.bodies.close())
+}
 
 func newNode(server string, cfg MemcachedConfig, m *metrics) *node {
 	n := &node{
 		name: server, timeout: cfg.Timeout,
 		expiry: cfg.Expiry, absent: cfg.AbsentExpiry,
 		log: cfg.Log.With("server", server), now: cfg.Now, metrics: m,
-		slots:   make(chan struct{}, cfg.MaxIdle-cfg.pipes()),
+		slots:   make(chan struct{}, cfg.slots()),
 		pipes:   make(chan struct{}, cfg.pipes()),
 		breaker: newBreaker(),
 	}
@@ -81,7 +85,7 @@ func (n *node) connect() *session {
 	a := address{network(n.name), n.name}
 	c := memcache.NewFromSelector(a)
 	c.Timeout, c.MaxIdleConns = n.timeout, cap(n.slots)
-	return &session{Client: c, pipe: newPipe(a, n.timeout, cap(n.pipes), &n.dials)}
+	return &session{Client: c, pipe: newPipe(a, n.timeout, cap(n.pipes), &n.dials), heads: newLanes(a, n.timeout), bodies: newLanes(a, n.timeout)}
 }
 
 // address is the one server of a client. Its name is looked up at each dial,
@@ -98,10 +102,7 @@ func (a address) Each(visit func(net.Addr) error) error { return visit(a) }
 // whoever waited for it does not try again.
 func (n *node) call(f func(*session) error) error { return n.callIn(n.slots, false, f) }
 
-// read is call for readers, who must wait until nothing is untold.
-func (n *node) read(f func(*session) error) error { return n.callIn(n.slots, true, f) }
-
-// store sends storings through a pipe, as read does if reading, else as call.
+// store sends storings through a pipe. Readers must wait until nothing is untold.
 func (n *node) store(reading bool, all []storing) error {
 	if len(all) == 0 {
 		return nil
@@ -138,57 +139,45 @@ func unanswered(err error) bool {
 }
 
 func (n *node) ping() error {
-	if err := n.read(func(s *session) error { return s.Ping() }); err != nil {
+	if err := n.callIn(n.slots, true, func(s *session) error { return s.Ping() }); err != nil {
 		return fmt.Errorf("memcached %s: %w: %w", n.name, repo.ErrUnavailable, err)
 	}
 	return nil
 }
 
-// found is an entry as a node has it, and how it is stored.
-type found struct {
-	Entry
-	kind byte
-}
-
-// get returns the entries of at most maxBatch keys; false if the node is away.
-func (n *node) get(keys []string) (map[string]found, bool) {
-	var items map[string]*memcache.Item
-	var dials uint64
-	err := n.read(func(s *session) (err error) {
-		dials = n.dials.Load()
-		items, err = s.get(keys)
-		return err
-	})
-	if err != nil {
-		return nil, false
+// get puts what is held of at most maxBatch keys, all of them of bodies or none,
+// into out; false if the node is away.
+func (n *node) get(keys []string, out []Held) bool {
+	s := n.session.Load()
+	if s == nil || !s.open.Load() {
+		return false
 	}
-	out := make(map[string]found, len(items))
-	for key, item := range items {
-		e, kind, err := decode(item.Value)
-		if err != nil {
-			n.drop([]string{key})
+	dials := n.dials.Load()
+	items := make([]item, len(keys))
+	from := s.heads
+	if strings.HasSuffix(keys[0], bodySuffix) {
+		from = s.bodies
+	}
+	err := from.get(keys, items)
+	if unanswered(err) {
+		n.fall(s, err)
+	}
+	if err != nil {
+		return false
+	}
+	for i, it := range items {
+		if it.value == nil {
 			continue
 		}
-		e.Token = Token{item.CasID, dials}
-		out[key] = found{e, kind}
+		e, kind, err := decode(it.value)
+		if err != nil {
+			n.drop([]string{keys[i]})
+			continue
+		}
+		e.Token = Token{it.cas, dials}
+		out[i] = Held{e, true, kind}
 	}
-	return out, true
-}
-
-// get is GetMulti, by the shorter way for a single key.
-func (s *session) get(keys []string) (map[string]*memcache.Item, error) {
-	if len(keys) != 1 {
-		return s.GetMulti(keys)
-	}
-	item, err := s.Get(keys[0])
-	switch {
-	case err == nil:
-		return map[string]*memcache.Item{keys[0]: item}, nil
-	case errors.Is(err, memcache.ErrCacheMiss):
-		return nil, nil
-	default:
-		return nil, err
-	}
+	return true
 }
 
 // items returns what is held of at most maxBatch keys, for a writer.

@@ -51,7 +51,7 @@ func awaitAway(t *testing.T, c cache.Cache) {
 // commits at once, fills.
 func request(c cache.Cache, keys []string, ver uint64) {
 	ctx := context.Background()
-	c.Get(ctx, keys)
+	cachetest.Get(ctx, c, keys)
 	var puts sync.WaitGroup
 	for _, part := range [][]string{keys[:len(keys)/2], keys[len(keys)/2:]} {
 		puts.Go(func() { c.Put(ctx, at(part, ver)) })
@@ -59,7 +59,7 @@ func request(c cache.Cache, keys []string, ver uint64) {
 	puts.Wait()
 	c.Fill(ctx, at(keys, ver))
 	c.Drop(ctx, keys[:3])
-	c.Get(ctx, keys)
+	cachetest.Get(ctx, c, keys)
 }
 
 // TestMemcached_Outage has a server go away and come back under load. No
@@ -102,7 +102,7 @@ func TestMemcached_Outage(t *testing.T) {
 			}
 			entries, keys := rows(100, 1)
 			c.Put(t.Context(), entries)
-			if got := c.Get(t.Context(), keys); len(got) != len(keys) {
+			if got := cachetest.Get(t.Context(), c, keys); len(got) != len(keys) {
 				t.Errorf("after the outage: got %d of %d rows", len(got), len(keys))
 			}
 		})
@@ -198,7 +198,7 @@ func testUntold(t *testing.T, addr string, away, back func()) {
 	c := openMemcached(t, cache.MemcachedConfig{Servers: []string{addr}, Timeout: time.Second, Registerer: r})
 	_, keys := rows(300, 1)
 	c.Put(t.Context(), at(keys, 1))
-	if got := c.Get(t.Context(), keys); len(got) != len(keys) {
+	if got := cachetest.Get(t.Context(), c, keys); len(got) != len(keys) {
 		t.Fatalf("before the outage: got %d of %d rows", len(got), len(keys))
 	}
 
@@ -219,7 +219,7 @@ func testUntold(t *testing.T, addr string, away, back func()) {
 				default:
 				}
 				some := keys[i%30*10 : i%30*10+10]
-				for key, e := range c.Get(context.Background(), some) {
+				for key, e := range cachetest.Get(context.Background(), c, some) {
 					t.Errorf("got %s at %d", key, e.Ver)
 				}
 			}
@@ -233,7 +233,7 @@ func testUntold(t *testing.T, addr string, away, back func()) {
 	readers.Wait()
 
 	c.Put(t.Context(), at(keys, 3))
-	if got := c.Get(t.Context(), keys); len(got) != len(keys) {
+	if got := cachetest.Get(t.Context(), c, keys); len(got) != len(keys) {
 		t.Errorf("after the outage: got %d of %d rows", len(got), len(keys))
 	}
 }
@@ -251,14 +251,14 @@ func TestMemcached_LostWhileMending(t *testing.T) {
 	link.noDelete.Store(true)
 	link.heal()
 	for c.Ping(t.Context()) != nil {
-		if got := c.Get(t.Context(), keys); len(got) != 0 {
+		if got := cachetest.Get(t.Context(), c, keys); len(got) != 0 {
 			t.Fatalf("got %d rows before the server was back", len(got))
 		}
 	}
 	if link.noDelete.Load() {
 		t.Error("nothing was deleted")
 	}
-	if got := c.Get(t.Context(), keys); len(got) != 0 {
+	if got := cachetest.Get(t.Context(), c, keys); len(got) != 0 {
 		t.Errorf("got %d rows that were committed anew", len(got))
 	}
 }
@@ -324,7 +324,7 @@ func TestMemcached_LateFill(t *testing.T) {
 	server.Resume()
 	cachetest.Eventually(t, "the keys are deleted", func() bool { return c.ToDropAgain() == len(keys) })
 	cachetest.Eventually(t, "the keys are deleted again", func() bool { return c.ToDropAgain() == 0 })
-	cachetest.Eventually(t, "no old row is left", func() bool { return len(c.Get(t.Context(), keys)) == 0 })
+	cachetest.Eventually(t, "no old row is left", func() bool { return len(cachetest.Get(t.Context(), c, keys)) == 0 })
 }
 
 // TestMemcached_Restart has connections that wait in the pool break all at
@@ -337,12 +337,12 @@ func TestMemcached_Restart(t *testing.T) {
 	entries, keys := rows(500, 1)
 	c.Put(t.Context(), entries)
 	server.Restart()
-	if got := c.Get(t.Context(), keys); len(got) != 0 {
+	if got := cachetest.Get(t.Context(), c, keys); len(got) != 0 {
 		t.Errorf("after the restart: got %d rows", len(got))
 	}
 	awaitUp(t, c)
 	c.Put(t.Context(), entries)
-	if got := c.Get(t.Context(), keys); len(got) != len(keys) {
+	if got := cachetest.Get(t.Context(), c, keys); len(got) != len(keys) {
 		t.Errorf("after the outage: got %d of %d rows", len(got), len(keys))
 	}
 	if n := log.warn.Load(); n != 1 {
@@ -357,7 +357,7 @@ func TestMemcached_AwayAtStart(t *testing.T) {
 	c := openMemcached(t, cache.MemcachedConfig{Servers: []string{server.Addr}})
 	entries, keys := rows(10, 1)
 	c.Put(t.Context(), entries)
-	if got := c.Get(t.Context(), keys); len(got) != 0 {
+	if got := cachetest.Get(t.Context(), c, keys); len(got) != 0 {
 		t.Errorf("with no server: got %d rows", len(got))
 	}
 	err := c.Ping(t.Context())
@@ -367,7 +367,7 @@ func TestMemcached_AwayAtStart(t *testing.T) {
 	server.Restart()
 	awaitUp(t, c)
 	c.Fill(t.Context(), entries)
-	if got := c.Get(t.Context(), keys); len(got) != len(keys) {
+	if got := cachetest.Get(t.Context(), c, keys); len(got) != len(keys) {
 		t.Errorf("with the server: got %d rows, want %d", len(got), len(keys))
 	}
 }
@@ -381,13 +381,13 @@ func TestMemcached_OneOfTwoAway(t *testing.T) {
 	one := openMemcached(t, cache.MemcachedConfig{Servers: []string{living.Addr}})
 	_, keys := rows(200, 1)
 	both.Put(t.Context(), at(keys, 1))
-	lives := one.Get(t.Context(), keys)
+	lives := cachetest.Get(t.Context(), one, keys)
 	if len(lives) < 50 || len(lives) > 150 {
 		t.Errorf("one server of two has %d of 200 keys", len(lives))
 	}
 	dying.Stop()
 	both.Put(t.Context(), at(keys, 2))
-	got := both.Get(t.Context(), keys)
+	got := cachetest.Get(t.Context(), both, keys)
 	if len(got) != len(lives) {
 		t.Errorf("with one server away: got %d rows, want the %d of the other", len(got), len(lives))
 	}
@@ -402,7 +402,7 @@ func TestMemcached_OneOfTwoAway(t *testing.T) {
 	dying.Restart()
 	awaitUp(t, both)
 	both.Put(t.Context(), at(keys, 3))
-	if got := both.Get(t.Context(), keys); len(got) != len(keys) {
+	if got := cachetest.Get(t.Context(), both, keys); len(got) != len(keys) {
 		t.Errorf("with both: got %d of %d rows", len(got), len(keys))
 	}
 }
@@ -433,7 +433,7 @@ func TestMemcached_ContextEnds(t *testing.T) {
 	c.Put(t.Context(), entries)
 	server.Pause()
 	for name, call := range map[string]func(context.Context){
-		"Get":  func(ctx context.Context) { c.Get(ctx, keys) },
+		"Get":  func(ctx context.Context) { cachetest.Get(ctx, c, keys) },
 		"Fill": func(ctx context.Context) { c.Fill(ctx, entries) },
 		"Ping": func(ctx context.Context) { c.Ping(ctx) },
 	} {
@@ -457,7 +457,7 @@ func TestMemcached_TokenOfOldServer(t *testing.T) {
 	_, keys := rows(1, 1)
 	open().Put(t.Context(), at(keys, 1))
 	slow := open()
-	old := slow.Get(t.Context(), keys)[keys[0]]
+	old := cachetest.Get(t.Context(), slow, keys)[keys[0]]
 	if old.Token == (cache.Token{}) {
 		t.Fatal("no token came with the row")
 	}
@@ -467,7 +467,7 @@ func TestMemcached_TokenOfOldServer(t *testing.T) {
 	next := at(keys, 2)
 	next[0].Token = old.Token
 	slow.Put(t.Context(), next)
-	if e, held := other.Get(t.Context(), keys)[keys[0]]; held && e.Ver != 9 {
+	if e, held := cachetest.Get(t.Context(), other, keys)[keys[0]]; held && e.Ver != 9 {
 		t.Errorf("ver %d replaced ver 9 by a token of the server before", e.Ver)
 	}
 }

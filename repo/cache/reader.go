@@ -8,8 +8,9 @@ import "context"
 type Reader[V any] struct {
 	Cache  Cache
 	Flight Flight[V]
-	// Key names the entry of a row; the name carries the version of its form.
-	Key func(id uint64) string
+	// Key appends the name of the entry of a row; the name carries the version of
+	// its form.
+	Key func(b []byte, id uint64) []byte
 	// Unpack reads a cached row; an entry that it refuses is dropped and counts
 	// as missing.
 	Unpack func(id uint64, e Entry) (V, error)
@@ -18,63 +19,80 @@ type Reader[V any] struct {
 	Pack func(V) Entry
 	// Heads says that V needs no body: Unpack gets entries that may be Partial.
 	Heads bool
-	// Load reads rows from the database, with a value for every id.
+	// Load reads rows from the database, with a value for every id, each once.
 	Load func(ctx context.Context, ids []uint64) (map[uint64]V, error)
 }
 
-// Read returns the rows of ids, each id once. An error of Load is returned as
-// it is, together with what the cache had.
-func (r *Reader[V]) Read(ctx context.Context, ids []uint64) (map[uint64]V, error) {
-	keys := make([]string, 0, len(ids))
-	idOf := make(map[string]uint64, len(ids))
-	for _, id := range ids {
-		k := r.Key(id)
-		if _, twice := idOf[k]; !twice {
-			idOf[k] = id
-			keys = append(keys, k)
-		}
-	}
-	out := make(map[uint64]V, len(keys))
-	missing := r.held(ctx, keys, idOf, out)
+// Read returns the row of each id, in their order. An error of Load is returned
+// as it is.
+func (r *Reader[V]) Read(ctx context.Context, ids []uint64) ([]V, error) {
+	keys := r.keys(ids)
+	out := make([]V, len(ids))
+	missing := r.held(ctx, ids, keys, out)
 	if len(missing) == 0 {
 		return out, nil
 	}
-	loaded, err := r.Flight.Do(ctx, missing, func(ctx context.Context, keys []string) (map[string]V, error) {
+	idOf := make(map[string]uint64, len(missing))
+	wanted := make([]string, 0, len(missing))
+	for _, i := range missing {
+		if _, twice := idOf[keys[i]]; !twice {
+			idOf[keys[i]] = ids[i]
+			wanted = append(wanted, keys[i])
+		}
+	}
+	loaded, err := r.Flight.Do(ctx, wanted, func(ctx context.Context, keys []string) (map[string]V, error) {
 		return r.fill(ctx, keys, idOf)
 	})
-	for k, v := range loaded {
-		out[idOf[k]] = v
+	if err != nil {
+		return nil, err
 	}
-	return out, err
+	for _, i := range missing {
+		out[i] = loaded[keys[i]]
+	}
+	return out, nil
 }
 
 // One returns one row.
-func (r *Reader[V]) One(ctx context.Context, id uint64) (V, error) {
+func (r *Reader[V]) One(ctx context.Context, id uint64) (row V, err error) {
 	rows, err := r.Read(ctx, []uint64{id})
-	return rows[id], err
+	if err != nil {
+		return row, err
+	}
+	return rows[0], nil
 }
 
-// held puts what the cache has into out and returns the keys it lacks.
-func (r *Reader[V]) held(ctx context.Context, keys []string, idOf map[string]uint64, out map[uint64]V) []string {
+// keys returns the names of all entries, in one piece of memory.
+func (r *Reader[V]) keys(ids []uint64) []string {
+	var room [1024]byte
+	b := room[:0]
+	ends := make([]int, len(ids))
+	for i, id := range ids {
+		b = r.Key(b, id)
+		ends[i] = len(b)
+	}
+	all, keys, from := string(b), make([]string, len(ids)), 0
+	for i, end := range ends {
+		keys[i], from = all[from:end], end
+	}
+	return keys
+}
+
+// held puts what the cache has into out and returns the places of what it lacks.
+func (r *Reader[V]) held(ctx context.Context, ids []uint64, keys []string, out []V) (missing []int) {
 	get := r.Cache.Get
 	if r.Heads {
 		get = r.Cache.Heads
 	}
-	entries := get(ctx, keys)
-	missing := keys[:0:0]
-	for _, k := range keys {
-		e, ok := entries[k]
-		if !ok {
-			missing = append(missing, k)
+	for i, h := range get(ctx, keys) {
+		if !h.Found {
+			missing = append(missing, i)
 			continue
 		}
-		v, err := r.Unpack(idOf[k], e)
-		if err != nil {
-			r.Cache.Drop(ctx, []string{k}) // or Fill, which only adds, could not mend it
-			missing = append(missing, k)
-			continue
+		var err error
+		if out[i], err = r.Unpack(ids[i], h.Entry); err != nil {
+			r.Cache.Drop(ctx, keys[i:i+1]) // or Fill, which only adds, could not mend it
+			missing = append(missing, i)
 		}
-		out[idOf[k]] = v
 	}
 	return missing
 }
@@ -103,12 +121,11 @@ func (r *Reader[V]) fill(ctx context.Context, keys []string, idOf map[string]uin
 // Tell puts committed rows into the cache; a reader that comes later does not
 // join a load that began before.
 func (r *Reader[V]) Tell(ctx context.Context, ids []uint64, rows []V) {
-	keys := make([]string, len(ids))
+	keys := r.keys(ids)
 	entries := make([]Entry, len(ids))
-	for i, id := range ids {
-		keys[i] = r.Key(id)
+	for i, k := range keys {
 		entries[i] = r.Pack(rows[i])
-		entries[i].Key = keys[i]
+		entries[i].Key = k
 	}
 	r.Flight.Forget(keys)
 	r.Cache.Put(ctx, entries)
@@ -116,21 +133,12 @@ func (r *Reader[V]) Tell(ctx context.Context, ids []uint64, rows []V) {
 
 // Outdate keeps readers that come later from joining a load that began before,
 // where another Reader of the same rows tells the cache.
-func (r *Reader[V]) Outdate(ids []uint64) {
-	keys := make([]string, len(ids))
-	for i, id := range ids {
-		keys[i] = r.Key(id)
-	}
-	r.Flight.Forget(keys)
-}
+func (r *Reader[V]) Outdate(ids []uint64) { r.Flight.Forget(r.keys(ids)) }
 
 // Forget drops what is known of rows that were or may have been written, where
 // the writer cannot Tell what they are now.
 func (r *Reader[V]) Forget(ctx context.Context, ids []uint64) {
-	keys := make([]string, len(ids))
-	for i, id := range ids {
-		keys[i] = r.Key(id)
-	}
+	keys := r.keys(ids)
 	r.Flight.Forget(keys)
 	r.Cache.Drop(ctx, keys)
 }

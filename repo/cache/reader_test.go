@@ -21,7 +21,7 @@ var errRefused = errors.New("refused")
 func numbers(c cache.Cache, load func(ids []uint64) (map[uint64]number, error)) *cache.Reader[number] {
 	return &cache.Reader[number]{
 		Cache: c,
-		Key:   func(id uint64) string { return "n1:" + strconv.FormatUint(id, 10) },
+		Key:   func(b []byte, id uint64) []byte { return strconv.AppendUint(append(b, "n1:"...), id, 10) },
 		Unpack: func(_ uint64, e cache.Entry) (number, error) {
 			if e.Ver > 0 && len(e.Value) != 8 {
 				return number{}, errRefused
@@ -60,9 +60,9 @@ func TestReader_Read(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, id := range ids {
-			if id < 100 && got[id].n != id*10 || id >= 100 && got[id].ver != 0 {
-				t.Errorf("row %d is %+v", id, got[id])
+		for i, id := range ids {
+			if id < 100 && got[i].n != id*10 || id >= 100 && got[i].ver != 0 {
+				t.Errorf("row %d is %+v", id, got[i])
 			}
 		}
 		if loads.Load() != wantLoads {
@@ -96,21 +96,21 @@ func TestReader_Tell(t *testing.T) {
 	})
 	old := make(chan number)
 	go func() {
-		got, _ := r.Read(context.Background(), []uint64{1})
-		old <- got[1]
+		got, _ := r.One(context.Background(), 1)
+		old <- got
 	}()
 	<-begun
 	r.Tell(t.Context(), []uint64{1}, []number{{2, 20}})
-	got, err := r.Read(t.Context(), []uint64{1})
-	if err != nil || got[1].n != 20 {
-		t.Errorf("after the commit: %+v, %v; want 20", got[1], err)
+	got, err := r.One(t.Context(), 1)
+	if err != nil || got.n != 20 {
+		t.Errorf("after the commit: %+v, %v; want 20", got, err)
 	}
 	close(release)
 	if n := <-old; n.n != 10 {
 		t.Errorf("the load from before the commit answered %+v", n)
 	}
-	if got, _ := r.Read(t.Context(), []uint64{1}); got[1].n != 20 {
-		t.Errorf("the late fill brought the old row back: %+v", got[1])
+	if got, _ := r.One(t.Context(), 1); got.n != 20 {
+		t.Errorf("the late fill brought the old row back: %+v", got)
 	}
 }
 

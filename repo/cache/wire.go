@@ -6,24 +6,22 @@ import (
 	"fmt"
 )
 
-// A value in memcached is a header, the entry's value and its body:
+// A value in memcached is a short head, the entry's value and its body:
 //
-//	byte  0      layout, 2
-//	byte  1      kind: 0 whole (or absent, where ver is 0), 1 hole, 2 apart
-//	bytes 2-9    ver, big-endian
-//	bytes 10-13  length of the value, big-endian
-//	bytes 14-17  length of the body, big-endian
-//	bytes 18-    the value, the body
+//	byte  0   layout 3 in the high four bits; in the low ones the kind: 0 whole
+//	          (or absent, where ver is 0), 1 hole, 2 apart
+//	uvarint   ver
+//	uvarint   length of the value
+//	bytes     the value, and all the rest is the body
 //
 // A hole and an entry apart have no body here. That of an entry apart is under
 // the key's bodyKey, in an item of kind whole that has the value too. That of a
 // hole is nowhere.
 const (
-	layout     = 2
-	kindWhole  = 0
-	kindHole   = 1
-	kindApart  = 2
-	headerSize = 18
+	layout    = 3
+	kindWhole = 0
+	kindHole  = 1
+	kindApart = 2
 )
 
 const (
@@ -71,35 +69,41 @@ func pack(kind byte, e Entry) []byte {
 	if e.Ver == 0 {
 		e.Value, e.Body = nil, nil
 	}
-	b := make([]byte, 0, headerSize+e.bytes())
-	b = append(b, layout, kind)
-	b = binary.BigEndian.AppendUint64(b, e.Ver)
-	b = binary.BigEndian.AppendUint32(b, uint32(len(e.Value)))
-	b = binary.BigEndian.AppendUint32(b, uint32(len(e.Body)))
+	b := make([]byte, 0, 1+2*binary.MaxVarintLen64+e.bytes())
+	b = append(b, layout<<4|kind)
+	b = binary.AppendUvarint(b, e.Ver)
+	b = binary.AppendUvarint(b, uint64(len(e.Value)))
 	return append(append(b, e.Value...), e.Body...)
 }
 
 // decode takes the bytes of an item apart. The entry it returns has no key, and
 // its bytes share b. One that is not whole is Partial.
 func decode(b []byte) (e Entry, kind byte, err error) {
-	if len(b) < headerSize {
-		return Entry{}, 0, fmt.Errorf("%d bytes: %w", len(b), errLayout)
+	if len(b) == 0 || b[0]>>4 != layout || b[0]&15 > kindApart {
+		return Entry{}, 0, fmt.Errorf("%d bytes, %.4x: %w", len(b), b, errLayout)
 	}
-	kind = b[1]
-	e.Ver = binary.BigEndian.Uint64(b[2:10])
-	e.Partial = kind != kindWhole
-	value, body := uint64(binary.BigEndian.Uint32(b[10:14])), uint64(binary.BigEndian.Uint32(b[14:headerSize]))
-	switch {
-	case b[0] != layout, kind > kindApart:
-		return Entry{}, 0, fmt.Errorf("layout %d kind %d: %w", b[0], kind, errLayout)
-	case value+body != uint64(len(b)-headerSize):
-		return Entry{}, 0, fmt.Errorf("%d bytes where %d and %d were said: %w", len(b)-headerSize, value, body, errLayout)
-	case body > 0 && e.Partial, e.Ver == 0 && (value+body > 0 || e.Partial):
+	kind = b[0] & 15
+	ver, n := uvarint(b[1:])
+	value, m := uvarint(b[1+n:])
+	at := 1 + n + m
+	if n == 0 || m == 0 || value > uint64(len(b)-at) {
+		return Entry{}, 0, fmt.Errorf("%d bytes are cut: %w", len(b), errLayout)
+	}
+	end := at + int(value)
+	e = Entry{Ver: ver, Value: b[at:end:end], Body: b[end:], Partial: kind != kindWhole}
+	if len(e.Body) > 0 && e.Partial || e.Ver == 0 && (e.bytes() > 0 || e.Partial) {
 		return Entry{}, 0, fmt.Errorf("bytes where none belong: %w", errLayout)
 	}
-	end := headerSize + int(value)
-	e.Value, e.Body = b[headerSize:end:end], b[end:]
 	return e, kind, nil
+}
+
+// uvarint reads a number that takes no more bytes than it needs; n is 0 where
+// there is none.
+func uvarint(b []byte) (v uint64, n int) {
+	if v, n = binary.Uvarint(b); n <= 0 || n > 1 && b[n-1] == 0 {
+		return 0, 0
+	}
+	return v, n
 }
 
 // bodySuffix ends no other key.

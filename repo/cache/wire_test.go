@@ -15,14 +15,14 @@ func TestEncode_Golden(t *testing.T) {
 		e    Entry
 		want string
 	}{
-		{"Row", Entry{Ver: 0x0102030405060708, Value: []byte("row")}, "02 00 0102030405060708 00000003 00000000 726f77"},
-		{"Body", Entry{Ver: 2, Value: []byte("row"), Body: []byte("list"), Token: Token{cas: 9}}, "02 00 0000000000000002 00000003 00000004 726f77 6c697374"},
-		{"Apart", Entry{Ver: 2, Value: []byte("row"), Body: make([]byte, maxInline+1)}, "02 02 0000000000000002 00000003 00000000 726f77"},
-		{"Partial", Entry{Ver: 2, Value: []byte("row"), Partial: true}, "02 02 0000000000000002 00000003 00000000 726f77"},
-		{"Empty", Entry{Ver: 1}, "02 00 0000000000000001 00000000 00000000"},
-		{"Absent", Entry{Value: []byte("dropped"), Body: []byte("too")}, "02 00 0000000000000000 00000000 00000000"},
-		{"Hole", Entry{Ver: 9, Value: make([]byte, maxBytes+1)}, "02 01 0000000000000009 00000000 00000000"},
-		{"HoleWithHead", Entry{Ver: 9, Value: []byte("row"), Body: make([]byte, maxBytes)}, "02 01 0000000000000009 00000003 00000000 726f77"},
+		{"Row", Entry{Ver: 0x0102030405060708, Value: []byte("row")}, "30 888e98a8c0e0808101 03 726f77"},
+		{"Body", Entry{Ver: 2, Value: []byte("row"), Body: []byte("list"), Token: Token{cas: 9}}, "30 02 03 726f77 6c697374"},
+		{"Apart", Entry{Ver: 2, Value: []byte("row"), Body: make([]byte, maxInline+1)}, "32 02 03 726f77"},
+		{"Partial", Entry{Ver: 2, Value: []byte("row"), Partial: true}, "32 02 03 726f77"},
+		{"Empty", Entry{Ver: 1}, "30 01 00"},
+		{"Absent", Entry{Value: []byte("dropped"), Body: []byte("too")}, "30 00 00"},
+		{"Hole", Entry{Ver: 9, Value: make([]byte, maxBytes+1)}, "31 09 00"},
+		{"HoleWithHead", Entry{Ver: 9, Value: []byte("row"), Body: make([]byte, maxBytes)}, "31 09 03 726f77"},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -46,19 +46,22 @@ func TestDecode_Bad(t *testing.T) {
 	}
 	bad := map[string][]byte{
 		"nothing":         nil,
-		"short header":    good[:headerSize-1],
-		"short value":     good[:len(good)-1],
-		"long value":      append(bytes.Clone(good), 0),
+		"only a layout":   good[:1],
+		"short head":      good[:2],
+		"short value":     good[:5],
 		"layout 0":        change(0, 0),
-		"layout 1":        change(0, 1),
-		"layout 3":        change(0, 3),
-		"kind 3":          change(1, 3),
-		"hole with body":  change(1, kindHole),
-		"apart with body": change(1, kindApart),
-		"absent value":    change(9, 0),
+		"layout 1":        change(0, 0x10),
+		"layout 2":        change(0, 2),
+		"layout 4":        change(0, 0x40),
+		"kind 3":          change(0, layout<<4|3),
+		"hole with body":  change(0, layout<<4|kindHole),
+		"apart with body": change(0, layout<<4|kindApart),
+		"absent value":    change(1, 0),
 		"absent apart":    pack(kindApart, Entry{}),
-		"huge value":      change(10, 0xff),
-		"huge body":       change(14, 0xff),
+		"huge value":      change(2, 0x7f),
+		"endless ver":     append([]byte{layout << 4}, bytes.Repeat([]byte{0xff}, 12)...),
+		"endless length":  append([]byte{layout << 4, 7}, bytes.Repeat([]byte{0xff}, 12)...),
+		"long ver":        {layout << 4, 0x87, 0, 0},
 	}
 	for name, b := range bad {
 		if e, _, err := decode(b); !errors.Is(err, errLayout) {

@@ -4,27 +4,24 @@ import (
 	"context"
 	"encoding/binary"
 	"errors"
+	"math"
 	"strconv"
 
 	"kith/repo/cache"
 	"kith/repo/list"
 )
 
-// The cached form: the value is the head of a row, that is its counts, updated_at
-// and archived_at (20 bytes), the body its list. The digit in the key is the version
-// of the form.
+// The cached form: the value is the head of a row, that is its counts and
+// archived_at as uvarints, the body its list. Nobody asks for updated_at through
+// the cache. The digit in the key is the version of the form.
 
-func rowKey(id uint64) string { return "r2:" + strconv.FormatUint(id, 36) }
-
-// headBytes is the length of a cached head.
-const headBytes = 20
+func rowKey(b []byte, id uint64) []byte { return strconv.AppendUint(append(b, "r3"...), id, 36) }
 
 // head is a row without its list.
 type head struct {
 	AccountID uint64 `db:"account_id"`
 	Ver       uint64 `db:"ver"`
 	Counts
-	UpdatedAt  uint32 `db:"updated_at"`
 	ArchivedAt uint32 `db:"archived_at"`
 }
 
@@ -34,7 +31,7 @@ func packRow(r Row) cache.Entry {
 	if r.Ver == 0 {
 		return cache.Entry{}
 	}
-	h := head{Counts: r.Counts, UpdatedAt: r.UpdatedAt, ArchivedAt: r.ArchivedAt}
+	h := head{Counts: r.Counts, ArchivedAt: r.ArchivedAt}
 	return cache.Entry{Ver: r.Ver, Value: h.bytes(), Body: r.List, Token: r.token}
 }
 
@@ -46,9 +43,11 @@ func packHead(h head) cache.Entry {
 }
 
 func (h head) bytes() []byte {
-	b := appendCounts(make([]byte, 0, headBytes), h.Counts)
-	b = binary.BigEndian.AppendUint32(b, h.UpdatedAt)
-	return binary.BigEndian.AppendUint32(b, h.ArchivedAt)
+	b := make([]byte, 0, 4*binary.MaxVarintLen32)
+	for _, n := range [...]uint32{h.Friends, h.Followers, h.Following, h.ArchivedAt} {
+		b = binary.AppendUvarint(b, uint64(n))
+	}
+	return b
 }
 
 func unpackRow(id uint64, e cache.Entry) (Row, error) {
@@ -61,7 +60,7 @@ func unpackRow(id uint64, e cache.Entry) (Row, error) {
 	if err != nil {
 		return Row{}, err
 	}
-	r := Row{AccountID: id, Ver: e.Ver, Counts: h.Counts, UpdatedAt: h.UpdatedAt, ArchivedAt: h.ArchivedAt, List: e.Body, token: e.Token}
+	r := Row{AccountID: id, Ver: e.Ver, Counts: h.Counts, ArchivedAt: h.ArchivedAt, List: e.Body, token: e.Token}
 	_, err = r.View()
 	return r, err
 }
@@ -70,25 +69,20 @@ func unpackHead(id uint64, e cache.Entry) (head, error) {
 	if e.Ver == 0 {
 		return head{AccountID: id}, nil
 	}
-	if len(e.Value) != headBytes {
+	h := head{AccountID: id, Ver: e.Ver}
+	at := 0
+	for _, to := range [...]*uint32{&h.Friends, &h.Followers, &h.Following, &h.ArchivedAt} {
+		v, n := binary.Uvarint(e.Value[at:])
+		if n <= 0 || v > math.MaxUint32 {
+			return head{}, errCached
+		}
+		*to = uint32(v)
+		at += n
+	}
+	if at != len(e.Value) {
 		return head{}, errCached
 	}
-	return head{AccountID: id, Ver: e.Ver, Counts: readCounts(e.Value),
-		UpdatedAt: binary.BigEndian.Uint32(e.Value[12:]), ArchivedAt: binary.BigEndian.Uint32(e.Value[16:])}, nil
-}
-
-func appendCounts(b []byte, c Counts) []byte {
-	b = binary.BigEndian.AppendUint32(b, c.Friends)
-	b = binary.BigEndian.AppendUint32(b, c.Followers)
-	return binary.BigEndian.AppendUint32(b, c.Following)
-}
-
-func readCounts(b []byte) Counts {
-	return Counts{
-		Friends:   binary.BigEndian.Uint32(b),
-		Followers: binary.BigEndian.Uint32(b[4:]),
-		Following: binary.BigEndian.Uint32(b[8:]),
-	}
+	return h, nil
 }
 
 // Tell puts committed rows into the cache.

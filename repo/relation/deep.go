@@ -27,11 +27,11 @@ func (s *Store) PageFor(ctx context.Context, viewer, id uint64, o list.Order, r 
 	if err != nil {
 		return list.View{}, nil, err
 	}
-	v, err := rows[viewer].View()
+	v, err := rows[0].View()
 	if err != nil {
 		return v, nil, err
 	}
-	page, err := s.pageOf(ctx, rows[id], o, r)
+	page, err := s.pageOf(ctx, rows[1], o, r)
 	return v, page, err
 }
 
@@ -198,8 +198,8 @@ func (s *Store) relsElsewhere(ctx context.Context, id uint64, ids []uint64, rels
 	}
 	found := map[uint64]list.Rel{}
 	var search []uint64
-	for _, o := range ask {
-		r, sure, err := told(theirs[o], id)
+	for i, o := range ask {
+		r, sure, err := told(theirs[i], id)
 		if err != nil {
 			return err
 		}

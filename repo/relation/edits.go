@@ -2,6 +2,9 @@ package relation
 
 import (
 	"context"
+	"iter"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/jmoiron/sqlx"
@@ -27,14 +30,14 @@ func (e *Edits) Load(ctx context.Context, ids []uint64, fresh bool) (map[uint64]
 		if err != nil {
 			return nil, err
 		}
-		return openAll(rows)
+		return openAll(slices.Values(rows))
 	}
 	rows, err := e.store.Fresh(ctx, ids)
 	if err != nil {
 		return nil, err
 	}
 	e.store.Tell(ctx, there(rows))
-	return openAll(rows)
+	return openAll(maps.Values(rows))
 }
 
 // more opens drafts anew with what they turned out to want from the archive;
@@ -83,7 +86,7 @@ func (e *Edits) Locked(ctx context.Context, ids []uint64, edit func(map[uint64]*
 		if read, err = e.store.selectRows(ctx, tx, ids, ` FOR UPDATE`); err != nil {
 			return err
 		}
-		drafts, err := openAll(read)
+		drafts, err := openAll(maps.Values(read))
 		if err != nil {
 			return err
 		}
@@ -123,14 +126,14 @@ func (e *Edits) Swap(ctx context.Context, rows []Row) (won bool, err error) {
 // Tell puts committed rows into the cache.
 func (e *Edits) Tell(ctx context.Context, rows []Row) { e.store.Tell(ctx, rows) }
 
-func openAll(rows map[uint64]Row) (map[uint64]*Draft, error) {
-	drafts := make(map[uint64]*Draft, len(rows))
-	for id, r := range rows {
+func openAll(rows iter.Seq[Row]) (map[uint64]*Draft, error) {
+	drafts := map[uint64]*Draft{}
+	for r := range rows {
 		d, err := Open(r)
 		if err != nil {
 			return nil, err
 		}
-		drafts[id] = d
+		drafts[r.AccountID] = d
 	}
 	return drafts, nil
 }

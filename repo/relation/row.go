@@ -23,7 +23,7 @@ type Row struct {
 	Ver       uint64 `db:"ver"`
 	List      []byte `db:"list"`
 	Counts
-	UpdatedAt  uint32 `db:"updated_at"`
+	UpdatedAt  uint32 `db:"updated_at"`  // 0 in a row that comes from the cache
 	ArchivedAt uint32 `db:"archived_at"` // no entry in the archive is newer
 
 	moves []move      // segments to be stored together with a packed row

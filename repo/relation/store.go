@@ -38,9 +38,9 @@ func New(small, large *sqlx.DB, c cache.Cache, listCap int) *Store {
 	return s
 }
 
-// Rows returns the rows of ids, through the cache. Every id is in the result;
-// an account without a row has an empty list and Ver 0.
-func (s *Store) Rows(ctx context.Context, ids []uint64) (map[uint64]Row, error) {
+// Rows returns the row of each id, in their order, through the cache. An account
+// without a row has an empty list and Ver 0.
+func (s *Store) Rows(ctx context.Context, ids []uint64) ([]Row, error) {
 	return s.rows.Read(ctx, ids)
 }
 
@@ -85,15 +85,16 @@ func scanRows(rows *sqlx.Rows, out map[uint64]Row) error {
 	return rows.Err()
 }
 
-// Counts returns the true counts of ids without their lists, through the cache.
-func (s *Store) Counts(ctx context.Context, ids []uint64) (map[uint64]Counts, error) {
+// Counts returns the true counts of each id, in their order, without the lists,
+// through the cache.
+func (s *Store) Counts(ctx context.Context, ids []uint64) ([]Counts, error) {
 	heads, err := s.heads.Read(ctx, ids)
 	if err != nil {
 		return nil, err
 	}
-	out := make(map[uint64]Counts, len(heads))
-	for id, h := range heads {
-		out[id] = h.Counts
+	out := make([]Counts, len(heads))
+	for i, h := range heads {
+		out[i] = h.Counts
 	}
 	return out, nil
 }
@@ -108,7 +109,7 @@ func (s *Store) loadHeads(ctx context.Context, ids []uint64) (map[uint64]head, e
 	for part := range slices.Chunk(inOrder(ids), MaxRows) {
 		where, args := db.Keys(part)
 		var heads []head
-		err := s.small.SelectContext(ctx, &heads, `SELECT account_id, ver, friends, followers, following, updated_at, archived_at FROM relation WHERE (bucket, account_id) IN (`+where+`)`, args...)
+		err := s.small.SelectContext(ctx, &heads, `SELECT account_id, ver, friends, followers, following, archived_at FROM relation WHERE (bucket, account_id) IN (`+where+`)`, args...)
 		if err != nil {
 			return nil, fmt.Errorf("load counts of %d accounts: %w", len(part), db.Wrap(err))
 		}

@@ -176,8 +176,7 @@ func (k *Kith) Counts(ctx context.Context, ids []uint64) ([]Counts, error) {
 		return nil, fmt.Errorf("counts of %d accounts: %w", len(ids), err)
 	}
 	counts := make([]Counts, len(ids))
-	for i, id := range ids {
-		c := found[id]
+	for i, c := range found {
 		counts[i] = Counts{Following: int64(c.Following), Followers: int64(c.Followers)}
 	}
 	return counts, nil

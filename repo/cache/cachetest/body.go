@@ -23,7 +23,7 @@ func long16K(key string, ver uint64) cache.Entry { return withBody(key, ver, 16<
 // wantBody fails the test unless c holds exactly e.
 func wantBody(t *testing.T, c cache.Cache, e cache.Entry) {
 	t.Helper()
-	got, found := c.Get(context.Background(), []string{e.Key})[e.Key]
+	got, found := Get(context.Background(), c, []string{e.Key})[e.Key]
 	if !found || got.Key != e.Key || got.Ver != e.Ver || !bytes.Equal(got.Value, e.Value) || !bytes.Equal(got.Body, e.Body) || got.Partial {
 		t.Fatalf("Get %s: got %q ver %d, %d bytes of body, partial %v (found %v), want ver %d and %d bytes",
 			e.Key, got.Key, got.Ver, len(got.Body), got.Partial, found, e.Ver, len(e.Body))
@@ -61,7 +61,7 @@ func testHeads(t *testing.T, c cache.Cache) {
 	head := row(alone, 6)
 	head.Partial = true
 	fill(c, head)
-	got := c.Heads(t.Context(), []string{short, long, alone, gone})
+	got := Heads(t.Context(), c, []string{short, long, alone, gone})
 	if len(got) != 3 {
 		t.Errorf("got %d heads, want 3", len(got))
 	}
@@ -85,7 +85,7 @@ func testToken(t *testing.T, c cache.Cache) {
 	for _, n := range []int{0, 10, 10 << 10} {
 		key := Key("token")
 		put(c, withBody(key, 1, n))
-		old := c.Get(t.Context(), []string{key})[key]
+		old := Get(t.Context(), c, []string{key})[key]
 		next, late := withBody(key, 2, n), withBody(key, 2, n)
 		next.Token, late.Token = old.Token, old.Token
 		put(c, next)
@@ -113,7 +113,7 @@ func testNeverBackToken(t *testing.T, c cache.Cache) {
 	for range 8 {
 		all.Go(func() {
 			for range 200 {
-				e, found := c.Get(context.Background(), []string{key})[key]
+				e, found := Get(context.Background(), c, []string{key})[key]
 				if found && len(e.Body) != size(e.Ver) {
 					t.Errorf("ver %d has a body of %d bytes, want %d", e.Ver, len(e.Body), size(e.Ver))
 				}
@@ -131,7 +131,7 @@ func testNeverBackToken(t *testing.T, c cache.Cache) {
 					next.Token = e.Token
 				}
 				put(c, next)
-				if got, found := c.Get(context.Background(), []string{key})[key]; found && got.Ver < next.Ver {
+				if got, found := Get(context.Background(), c, []string{key})[key]; found && got.Ver < next.Ver {
 					t.Errorf("got ver %d after %d was told", got.Ver, next.Ver)
 				}
 			}

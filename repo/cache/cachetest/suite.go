@@ -80,7 +80,7 @@ func WantVer(t *testing.T, c cache.Cache, key string, ver uint64) {
 	if ver == 0 {
 		want.Value = nil
 	}
-	got, found := c.Get(context.Background(), []string{key})[key]
+	got, found := Get(context.Background(), c, []string{key})[key]
 	if !found {
 		t.Fatalf("Get %s: got nothing, want ver %d", key, ver)
 	}
@@ -92,21 +92,41 @@ func WantVer(t *testing.T, c cache.Cache, key string, ver uint64) {
 // WantNone fails the test if c holds key.
 func WantNone(t *testing.T, c cache.Cache, key string) {
 	t.Helper()
-	if got, found := c.Get(context.Background(), []string{key})[key]; found {
+	if got, found := Get(context.Background(), c, []string{key})[key]; found {
 		t.Fatalf("Get %s: got ver %d, want nothing", key, got.Ver)
 	}
+}
+
+// Get returns what c holds of keys, by key.
+func Get(ctx context.Context, c cache.Cache, keys []string) map[string]cache.Entry {
+	return byKey(keys, c.Get(ctx, keys))
+}
+
+// Heads is Get of heads.
+func Heads(ctx context.Context, c cache.Cache, keys []string) map[string]cache.Entry {
+	return byKey(keys, c.Heads(ctx, keys))
+}
+
+func byKey(keys []string, all []cache.Held) map[string]cache.Entry {
+	out := make(map[string]cache.Entry, len(keys))
+	for i, h := range all {
+		if h.Found {
+			out[keys[i]] = h.Entry
+		}
+	}
+	return out
 }
 
 func put(c cache.Cache, entries ...cache.Entry)  { c.Put(context.Background(), entries) }
 func fill(c cache.Cache, entries ...cache.Entry) { c.Fill(context.Background(), entries) }
 
 func testGet(t *testing.T, c cache.Cache) {
-	if got := c.Get(t.Context(), nil); got == nil || len(got) != 0 {
-		t.Errorf("Get of no keys: got %v, want an empty map", got)
+	if got := c.Get(t.Context(), nil); len(got) != 0 {
+		t.Errorf("Get of no keys: got %v", got)
 	}
 	here, gone := Key("here"), Key("gone")
 	put(c, row(here, 7))
-	got := c.Get(t.Context(), []string{gone, here, here})
+	got := Get(t.Context(), c, []string{gone, here, here})
 	if len(got) != 1 || got[here].Ver != 7 {
 		t.Errorf("Get of a missing key and one named twice: got %v, want only %s at 7", got, here)
 	}
@@ -134,7 +154,7 @@ func testPut(t *testing.T, c cache.Cache) {
 
 	empty := Key("empty")
 	put(c, cache.Entry{Key: empty, Ver: 1})
-	if got, found := c.Get(t.Context(), []string{empty})[empty]; !found || got.Ver != 1 || len(got.Value) != 0 {
+	if got, found := Get(t.Context(), c, []string{empty})[empty]; !found || got.Ver != 1 || len(got.Value) != 0 {
 		t.Errorf("a row of no bytes: got %v (found %v), want ver 1", got, found)
 	}
 }
@@ -153,7 +173,7 @@ func testPutMany(t *testing.T, c cache.Cache) {
 		}
 	}
 	put(c, entries...)
-	got := c.Get(t.Context(), keys)
+	got := Get(t.Context(), c, keys)
 	if len(got) != n {
 		t.Fatalf("Get of %d keys: got %d", n, len(got))
 	}
@@ -167,7 +187,7 @@ func testPutMany(t *testing.T, c cache.Cache) {
 		}
 	}
 	c.Drop(t.Context(), keys)
-	if got := c.Get(t.Context(), keys); len(got) != 0 {
+	if got := Get(t.Context(), c, keys); len(got) != 0 {
 		t.Errorf("after Drop of all: got %d keys", len(got))
 	}
 }
@@ -247,7 +267,7 @@ func testTooLarge(t *testing.T, c cache.Cache) {
 	key = Key("million")
 	million := bytes.Repeat([]byte("0123456789"), 100_000)
 	put(c, cache.Entry{Key: key, Ver: 1, Value: million})
-	if got := c.Get(t.Context(), []string{key})[key]; got.Ver != 1 || !bytes.Equal(got.Value, million) {
+	if got := Get(t.Context(), c, []string{key})[key]; got.Ver != 1 || !bytes.Equal(got.Value, million) {
 		t.Errorf("a value of a million bytes: got ver %d and %d bytes", got.Ver, len(got.Value))
 	}
 }
@@ -258,7 +278,7 @@ func testIllegalKey(t *testing.T, c cache.Cache) {
 		put(c, row(bad, 1), row(good, 1))
 		fill(c, row(bad, 1))
 		c.Drop(t.Context(), []string{bad})
-		got := c.Get(t.Context(), []string{bad, good})
+		got := Get(t.Context(), c, []string{bad, good})
 		if _, found := got[bad]; found || len(got) != 1 {
 			t.Errorf("key %.20q: got %v, want only the good key", bad, got)
 		}
@@ -271,7 +291,7 @@ func testContextDone(t *testing.T, c cache.Cache) {
 	key, other := Key("done"), Key("done")
 	c.Put(done, []cache.Entry{row(key, 1)})
 	WantVer(t, c, key, 1)
-	if got := c.Get(done, []string{key}); len(got) != 0 {
+	if got := Get(done, c, []string{key}); len(got) != 0 {
 		t.Errorf("Get: got %v, want nothing", got)
 	}
 	c.Fill(done, []cache.Entry{row(other, 1)})
@@ -307,7 +327,7 @@ func testNeverBack(t *testing.T, c cache.Cache, row func(key string, ver uint64)
 				var seen uint64
 				until(stop, func() {
 					least := max(seen, told.Load())
-					e, found := c.Get(context.Background(), []string{key})[key]
+					e, found := Get(context.Background(), c, []string{key})[key]
 					if found && e.Ver < least {
 						t.Errorf("got ver %d after %d", e.Ver, least)
 					}
@@ -320,7 +340,7 @@ func testNeverBack(t *testing.T, c cache.Cache, row func(key string, ver uint64)
 		writers.Wait()
 		close(stop)
 		others.Wait()
-		if e, found := c.Get(context.Background(), []string{key})[key]; found && e.Ver != committed.Load() {
+		if e, found := Get(context.Background(), c, []string{key})[key]; found && e.Ver != committed.Load() {
 			t.Errorf("in the end: got ver %d, want %d", e.Ver, committed.Load())
 		}
 	}
@@ -365,7 +385,7 @@ func testExpiry(t *testing.T, c cache.Cache, ver uint64) {
 	short, long := Key("short"), Key("long")
 	put(c, row(long, 1-ver), row(short, ver))
 	Eventually(t, "the entry expires", func() bool {
-		_, found := c.Get(t.Context(), []string{short})[short]
+		_, found := Get(t.Context(), c, []string{short})[short]
 		return !found
 	})
 	WantVer(t, c, long, 1-ver)

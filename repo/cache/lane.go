@@ -1,0 +1,290 @@
+package cache
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"runtime"
+	"slices"
+	"strconv"
+	"sync"
+	"time"
+)
+
+const (
+	// maxLanes is how many questions are on their way to a server at once.
+	maxLanes = 2
+	// maxAsked is how many keys one question has, about.
+	maxAsked = 128
+	// maxItem is the longest value that is read; we store none as long.
+	maxItem = 2 << 20
+)
+
+// lanes ask for the keys of many callers together. While all lanes are on their
+// way, callers queue up; a lane that comes back takes all that wait. At low load a
+// caller waits for nobody. What is saved is system calls, here and in the server,
+// which are most of what a short answer costs.
+//
+// No goroutine stands behind a lane: the caller who finds one free asks, for
+// itself and for whoever waits, and then hands it to the first that waits.
+type lanes struct {
+	address address
+	timeout time.Duration
+
+	mu      sync.Mutex
+	free    []*lane // those nobody uses; as long as there is one, nobody waits
+	waiting []*asking
+	closed  bool
+}
+
+// lane is a connection, which is made when it is first used.
+type lane struct {
+	conn net.Conn
+	in   *bufio.Reader
+	out  []byte
+	// together are those it asks for now, the caller who asks first.
+	together []*asking
+}
+
+// item is a value and its compare-and-swap id; nil where nothing is held.
+type item struct {
+	value []byte
+	cas   uint64
+}
+
+// asking is one caller's keys.
+type asking struct {
+	keys  []string
+	items []item
+	// turn gets a lane, if the caller is to ask, or nil when the answer is there.
+	turn chan *lane
+	err  error
+}
+
+var askings = sync.Pool{New: func() any { return &asking{turn: make(chan *lane, 1)} }}
+
+func newLanes(a address, timeout time.Duration) *lanes {
+	l := &lanes{address: a, timeout: timeout}
+	for range maxLanes {
+		l.free = append(l.free, &lane{})
+	}
+	return l
+}
+
+// get puts what the server holds of keys into items, which are as many.
+func (l *lanes) get(keys []string, items []item) error {
+	a := askings.Get().(*asking)
+	defer askings.Put(a)
+	a.keys, a.items, a.err = keys, items, nil
+	if mine := l.board(a); mine != nil {
+		l.lead(mine, a)
+	}
+	err := a.err
+	a.keys, a.items, a.err = nil, nil, nil
+	return err
+}
+
+// board returns a lane if a is to ask, nil if somebody else asked for it.
+func (l *lanes) board(a *asking) *lane {
+	l.mu.Lock()
+	if n := len(l.free); n > 0 {
+		mine := l.free[n-1]
+		l.free = l.free[:n-1]
+		l.mu.Unlock()
+		return mine
+	}
+	l.waiting = append(l.waiting, a)
+	l.mu.Unlock()
+	return <-a.turn
+}
+
+// lead asks for a and for all that wait, and hands the lane on.
+func (l *lanes) lead(mine *lane, a *asking) {
+	mine.together = append(mine.together[:0], a)
+	runtime.Gosched() // to those who are about to ask
+	l.join(mine)
+	err := mine.ask(l.address, l.timeout)
+	a.err = err
+	for _, b := range mine.together[1:] {
+		b.err = err
+		b.turn <- nil
+	}
+	clear(mine.together)
+	l.hand(mine, err)
+}
+
+// join takes those who wait along, up to maxAsked keys.
+func (l *lanes) join(mine *lane) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	n, keys := 0, len(mine.together[0].keys)
+	for n < len(l.waiting) && keys+len(l.waiting[n].keys) <= maxAsked {
+		keys += len(l.waiting[n].keys)
+		n++
+	}
+	mine.together = append(mine.together, l.waiting[:n]...)
+	l.waiting = slices.Delete(l.waiting, 0, n)
+}
+
+// hand gives a lane to the first that waits. Where the server did not answer, all
+// that wait get the error instead: they have waited as long as it was given.
+func (l *lanes) hand(mine *lane, err error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if err != nil {
+		for _, b := range l.waiting {
+			b.err = err
+			b.turn <- nil
+		}
+		clear(l.waiting)
+		l.waiting = l.waiting[:0]
+	}
+	if l.closed {
+		mine.hangUp()
+	}
+	if len(l.waiting) > 0 {
+		l.waiting[0].turn <- mine
+		l.waiting = slices.Delete(l.waiting, 0, 1)
+		return
+	}
+	l.free = append(l.free, mine)
+}
+
+// close closes the connections that are not in use; the others are closed when
+// they come back.
+func (l *lanes) close() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.closed = true
+	var errs []error
+	for _, mine := range l.free {
+		errs = append(errs, mine.hangUp())
+	}
+	return errors.Join(errs...)
+}
+
+// hangUp closes the connection, if there is one. The next question dials anew.
+func (c *lane) hangUp() error {
+	if c.conn == nil {
+		return nil
+	}
+	conn := c.conn
+	c.conn = nil
+	return conn.Close()
+}
+
+// ask asks for everybody's keys in one command and reads the answers.
+func (c *lane) ask(a address, timeout time.Duration) error {
+	err := c.dial(a, timeout)
+	if err == nil {
+		err = c.conn.SetDeadline(time.Now().Add(timeout))
+	}
+	if err == nil {
+		err = c.send()
+	}
+	if err == nil {
+		err = c.read()
+	}
+	if err != nil {
+		c.hangUp()
+	}
+	return err
+}
+
+func (c *lane) dial(a address, timeout time.Duration) error {
+	if c.conn != nil {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), timeout)
+	defer cancel()
+	var d net.Dialer
+	conn, err := d.DialContext(ctx, a.Network(), a.String())
+	if err != nil {
+		return err
+	}
+	c.conn, c.in = conn, bufio.NewReaderSize(conn, 32<<10)
+	return nil
+}
+
+func (c *lane) send() error {
+	c.out = append(c.out[:0], "gets"...)
+	for _, a := range c.together {
+		for _, key := range a.keys {
+			c.out = append(append(c.out, ' '), key...)
+		}
+	}
+	c.out = append(c.out, "\r\n"...)
+	_, err := c.conn.Write(c.out)
+	return err
+}
+
+// read reads answers. They come in the order of the keys, without those that
+// the server does not hold.
+func (c *lane) read() error {
+	at := place{together: c.together}
+	for {
+		line, err := c.in.ReadSlice('\n')
+		if err != nil {
+			return err
+		}
+		if bytes.Equal(line, answerEnd) {
+			return nil
+		}
+		key, size, cas, err := parseValue(line)
+		if err != nil {
+			return err
+		}
+		to := at.next(key)
+		if to == nil {
+			return fmt.Errorf("memcached answers %q, which was not asked for", key)
+		}
+		value := make([]byte, size+2)
+		if _, err := io.ReadFull(c.in, value); err != nil {
+			return err
+		}
+		*to = item{value[:size:size], cas}
+	}
+}
+
+var answerEnd = []byte("END\r\n")
+
+// place is where an answer stands among what was asked for.
+type place struct {
+	together []*asking
+	who, key int
+}
+
+// next returns where the item of key goes, nil if nobody asked for it.
+func (p *place) next(key []byte) *item {
+	for ; p.who < len(p.together); p.who, p.key = p.who+1, 0 {
+		for a := p.together[p.who]; p.key < len(a.keys); {
+			i := p.key
+			p.key++
+			if a.keys[i] == string(key) {
+				return &a.items[i]
+			}
+		}
+	}
+	return nil
+}
+
+// parseValue takes a line apart: VALUE key flags size cas.
+func parseValue(line []byte) (key []byte, size int, cas uint64, err error) {
+	rest, ok := bytes.CutPrefix(line, []byte("VALUE "))
+	key, rest, more := bytes.Cut(rest, []byte(" "))
+	_, rest, _ = bytes.Cut(rest, []byte(" "))
+	length, last, _ := bytes.Cut(rest, []byte(" "))
+	if ok && more {
+		if size, err = strconv.Atoi(string(length)); err == nil {
+			cas, err = strconv.ParseUint(string(bytes.TrimSuffix(last, []byte("\r\n"))), 10, 64)
+		}
+	}
+	if !ok || !more || err != nil || size < 0 || size > maxItem {
+		return nil, 0, 0, fmt.Errorf("memcached answers %q", line)
+	}
+	return key, size, cas, nil
+}
