@@ -22,8 +22,8 @@
 // memcached a body of up to 2 KiB stands behind its value. A longer one is stored
 // apart, under the key with a plus sign, in an item that is whole again:
 //
-//	r2:abc    ver 7, value              order is kept here, by compare-and-swap
-//	r2:abc+   ver 7, value, body        written before, in whatever order
+//	r3:abc    ver 7, value              order is kept here, by compare-and-swap
+//	r3:abc+   ver 7, value, body        written before, in whatever order
 //
 // A reader takes the first and, where it needs the body, the second, if that is
 // of the same ver or a later one: a later commit of the row is as good. One of an

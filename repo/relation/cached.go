@@ -12,9 +12,9 @@ import (
 
 // The cached form: the value is the head of a row, that is its counts, updated_at
 // and archived_at (20 bytes), the body its list. The digit in the key is the version
-// of the form.
+// of the form, that of the list included.
 
-func rowKey(id uint64) string { return "r2:" + strconv.FormatUint(id, 36) }
+func rowKey(id uint64) string { return "r3:" + strconv.FormatUint(id, 36) }
 
 // headBytes is the length of a cached head.
 const headBytes = 20
