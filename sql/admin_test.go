@@ -211,7 +211,7 @@ func (p *plant) followers(t *testing.T) {
 	}
 	p.save()
 	got = run(t, usual(), p.dsn, "followers.sql", map[string]string{"least": "128"})[0]
-	same(t, "with an index", column(got, "account_id"), []string{"9001"})
+	same(t, "with an index", column(got, "account_id"), []string{text(untimed), "9001"})
 }
 
 func (p *plant) overCap(t *testing.T) {
@@ -357,8 +357,8 @@ func decoded(t table) []line {
 }
 
 func (p *plant) decode(t *testing.T) {
-	all := append(slices.Clone(p.ids[:100]), p.narrow, p.wide, straddling, 6001, 7, p.ids[len(p.ids)-1])
-	widths := map[string]int{}
+	all := append(slices.Clone(p.ids[:100]), p.narrow, p.wide, straddling, 6001, 7, untimed, untimed+1, untimed+2, untimed+3, p.ids[len(p.ids)-1])
+	widths, countWidths := map[string]int{}, map[byte]int{}
 	for _, id := range all {
 		r := p.row(id)
 		got := run(t, usual(), p.dsn, "decode.sql", map[string]string{"account": text(id)})
@@ -370,31 +370,72 @@ func (p *plant) decode(t *testing.T) {
 		}
 		head := got[0][0]
 		widths[head["id_width"]]++
-		same(t, "header", []string{head["account_id"], head["ver"], head["bytes"], head["format"]}, []string{text(id), text(r.Ver), text(len(r.List)), "1"})
+		countWidths[r.List[1]>>4]++
+		same(t, "header", []string{head["account_id"], head["ver"], head["bytes"], head["format"]}, []string{text(id), text(r.Ver), text(len(r.List)), "2"})
 		same(t, "row of "+text(id), decoded(got[2]), p.entries(p.view(r.List)))
 		same(t, "segments of "+text(id), len(got[1]), len(p.headers(id)))
 	}
 	if widths["4"] < 10 || widths["8"] < 10 {
 		t.Errorf("rows by width: %v, want many of both", widths)
 	}
+	if countWidths[1] < 10 || countWidths[2] == 0 {
+		t.Errorf("rows by count width: %v, want some of both", countWidths)
+	}
 	p.decodeSegments(t)
 	p.decodeBad(t)
+	p.decodeLong(t)
+}
+
+// decodeLong: counts of 4 bytes.
+func (p *plant) decodeLong(t *testing.T) {
+	l := list.New()
+	edges := make([]list.Edge, 1<<16)
+	for i := range edges {
+		edges[i] = list.Edge{ID: uint64(i + 1), Time: uint32(start + i)}
+	}
+	l.Merge(edges)
+	l.AddFollowing(1<<17, start)
+	b, err := l.Encode(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.setList(p.ids[0], b)()
+	got := run(t, usual(), p.dsn, "decode.sql", map[string]string{"account": text(p.ids[0])})
+	same(t, "a long list", decoded(got[2]), p.entries(p.view(b)))
+	edge := run(t, usual(), p.dsn, "edge.sql", map[string]string{"follower": text(1 << 17), "followee": text(p.ids[0])})[0]
+	same(t, "an edge of a long list", column(edge, "at_to"), []string{"-", "-"})
+	same(t, "the other way", column(edge, "at_from"), []string{"-", "row: following"})
+}
+
+// setList stores a list as it is, and returns what puts the old one back.
+func (p *plant) setList(id uint64, b []byte) (back func()) {
+	was := p.row(id).List
+	set := func(b []byte) {
+		p.exec(`UPDATE relation SET list = ? WHERE bucket = ? AND account_id = ?`, b, id&1023, id)
+	}
+	set(b)
+	return func() { set(was) }
 }
 
 // decodeBad: of a list that cannot be read nothing is shown but its row, and why.
 func (p *plant) decodeBad(t *testing.T) {
 	was := p.row(p.ids[0]).List
-	set := func(b []byte) {
-		p.exec(`UPDATE relation SET list = ? WHERE bucket = ? AND account_id = ?`, b, p.ids[0]&1023, p.ids[0])
-	}
-	defer set(was)
-	for _, b := range [][]byte{{}, was[:3], {7, 7, 7, 7, 7}} {
-		set(b)
+	for _, b := range [][]byte{
+		{}, was[:3], was[:4], {7, 7, 7, 7, 7},
+		{1, 4, 0, 2, 0, 0, 0, 1, 0, 0, 0, 7, 1, 9}, // version 1
+		append([]byte{2, 0x34}, was[2:]...), append([]byte{2, 0x04}, was[2:]...), append([]byte{2, 0x15}, was[2:]...), append([]byte{2, 0xf4}, was[2:]...),
+	} {
+		back := p.setList(p.ids[0], b)
 		got := run(t, usual(), p.dsn, "decode.sql", map[string]string{"account": text(p.ids[0])})
-		if !strings.HasPrefix(got[0][0]["missing"], "The list cannot be read") || len(got) < 2 || got[1][0]["account_id"] != text(p.ids[0]) {
+		if !strings.HasPrefix(got[0][0]["missing"], "The list cannot be read") || len(got) < 2 || got[1][0]["account_id"] != text(p.ids[0]) || !empty(got[2:]) {
 			t.Errorf("%v: got %v, want a remark and the row", b, got)
 		}
+		back()
 	}
+}
+
+func empty(results []table) bool {
+	return !slices.ContainsFunc(results, func(t table) bool { return len(t) > 0 })
 }
 
 func (p *plant) decodeSegments(t *testing.T) {
@@ -418,7 +459,7 @@ func (p *plant) edge(t *testing.T) {
 	}
 	rng := rand.New(rand.NewPCG(1, 1))
 	archived := 0
-	for i := range 60 {
+	for i := range 100 {
 		star := []uint64{p.narrow, p.wide, p.ids[rng.IntN(60)]}[i%3]
 		other := p.ids[rng.IntN(len(p.ids))]
 		if other == star {
@@ -487,6 +528,10 @@ func (p *plant) countDrift(t *testing.T) {
 		{`blocks = 9`, "blocks", ""},
 		{`archived_at = 5`, "archived_at", "5 / " + text(star.ArchivedAt)},
 		{`list = INSERT(list, 1, 1, CHAR(7))`, "header", "bad"},
+		{`list = INSERT(list, 1, 1, CHAR(1))`, "header", "bad"},
+		{`list = INSERT(list, 2, 1, CHAR(0x34))`, "header", "bad"},
+		{`list = INSERT(list, 2, 1, CHAR(0xf4))`, "header", "bad"},
+		{`list = INSERT(list, 2, 1, CHAR(0x15))`, "header", "bad"},
 		{`list = LEFT(list, 20)`, "header", "cut"},
 		{`list = LEFT(list, 7)`, "account_id", text(p.narrow)},
 		{`list = ''`, "header", "bad"},

@@ -55,6 +55,7 @@ func newPlant(t *testing.T) *plant {
 	p.sides(p.narrow)
 	p.sides(p.wide)
 	p.straddle()
+	p.imported(untimed, 400)
 	p.save()
 	p.trim(p.narrow, 50)
 	p.trim(p.wide, 30)
@@ -142,6 +143,23 @@ func (p *plant) sides(id uint64) {
 	} {
 		if _, err := d.SetOption(id+uint64(2000+i), o); err != nil {
 			p.t.Fatal(err)
+		}
+	}
+}
+
+// untimed is the account of a star without times.
+const untimed = 3000
+
+// imported makes a star and fans without times, in lists that end after their ids,
+// or at a column further back.
+func (p *plant) imported(star uint64, n int) {
+	for i := range uint64(n) {
+		p.follow(star+1+i, star, 0)
+		if i%9 == 0 {
+			p.follow(star, star+1+i, 0)
+		}
+		if i%2 == 0 {
+			p.draft(star+1+i).Put(list.Muting, star, start)
 		}
 	}
 }

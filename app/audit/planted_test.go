@@ -175,7 +175,7 @@ func TestRun_Planted(t *testing.T) {
 		}, kinds: "double double", truth: true},
 		"OneDoubleOneCut": {plant: func(s *scene) {
 			s.tangle(s.fans[7], s.star, s.fans[12])
-			s.rewriteList(s.fans[8], func(b []byte) []byte { return b[:9] })
+			s.rewriteList(s.fans[8], func(b []byte) []byte { return b[:6] })
 		}, kinds: "bytes double", truth: true},
 		"WhatOnlyTheDamagedKnew": {plant: func(s *scene) {
 			s.plant(s.fans[7], func(d *relation.Draft) { d.Put(list.Blocking, s.a, 9); d.Put(list.Requested, s.b, 9) })
@@ -232,7 +232,7 @@ func TestRun_Planted(t *testing.T) {
 		}, kinds: "double nobody", truth: true},
 		"NobodyByDamageBesideCut": {plant: func(s *scene) {
 			s.tangle(s.fans[7], s.star, 1<<31)
-			s.rewriteList(s.fans[12], func(b []byte) []byte { return b[:9] })
+			s.rewriteList(s.fans[12], func(b []byte) []byte { return b[:6] })
 		}, kinds: "bytes nobody", truth: true},
 		"NobodyByDamageOfBlock":   {plant: func(s *scene) { s.tangle(s.blocker, s.blocked, 1<<31) }, kinds: "nobody", truth: true},
 		"NobodyByDamageOfRequest": {plant: func(s *scene) { s.tangle(s.asker, s.locked, 1<<31) }, kinds: "nobody", truth: true},
@@ -264,7 +264,7 @@ func TestRun_Planted(t *testing.T) {
 		}, kinds: "count double" + strings.Repeat(" edge", 14), truth: true},
 		"SegmentGoneAndCutList": {plant: func(s *scene) {
 			s.loseSegment(s.fans[4], list.Following)
-			s.rewriteList(s.fans[20], func(b []byte) []byte { return b[:9] })
+			s.rewriteList(s.fans[20], func(b []byte) []byte { return b[:6] })
 		}, kinds: "bytes count", truth: true},
 		"ListSwappedForOlder": {plant: func(s *scene) {
 			old := s.row(s.fans[7]).List
@@ -290,7 +290,7 @@ func TestRun_Planted(t *testing.T) {
 		"AccountGoneAndRowButNoArchive": {plant: func(s *scene) { s.vanish(s.fans[4]); s.dropRow(s.fans[4]) }, kinds: "nobody nobody nobody nobody nobody nobody"},
 		"AccountGoneAndListCut": {plant: func(s *scene) {
 			s.vanish(s.fans[9])
-			s.rewriteList(s.fans[9], func(b []byte) []byte { return b[:9] })
+			s.rewriteList(s.fans[9], func(b []byte) []byte { return b[:6] })
 		}, kinds: "nobody nobody nobody nobody nobody nobody"},
 		"Disorder": {plant: func(s *scene) {
 			for _, f := range []uint64{s.a, s.b} {
@@ -360,7 +360,7 @@ func TestRun_Planted(t *testing.T) {
 			s.plant(s.fans[3], func(d *relation.Draft) { d.DropFollowing(s.star) })
 			columns(`followers = 1, blocks = 3`)(s)
 			segment(`n = 1`)(s)
-			s.rewriteList(s.fans[12], func(b []byte) []byte { return b[:9] })
+			s.rewriteList(s.fans[12], func(b []byte) []byte { return b[:6] })
 		}, kinds: "bytes column count edge edge request segment"},
 	}
 	for name, tt := range tests {

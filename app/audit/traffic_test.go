@@ -121,7 +121,7 @@ func TestRun_Stopped(t *testing.T) {
 	s := newScene(t)
 	s.plant(s.a, func(d *relation.Draft) { d.AddFollowing(s.b, 77) })
 	s.exec(`UPDATE relation SET followers = 9 WHERE bucket = ? AND account_id = ?`, relation.Bucket(s.star), s.star)
-	s.rewriteList(s.fans[12], func(b []byte) []byte { return b[:9] })
+	s.rewriteList(s.fans[12], func(b []byte) []byte { return b[:6] })
 	for stopAt := 1; ; stopAt++ {
 		ctx, cancel := context.WithCancelCause(t.Context())
 		cfg := s.config()
@@ -170,7 +170,7 @@ func TestRun_Account(t *testing.T) {
 		}
 	}
 	s.clean()
-	s.rewriteList(s.star, func(b []byte) []byte { return b[:9] })
+	s.rewriteList(s.star, func(b []byte) []byte { return b[:6] })
 	cfg := s.config()
 	cfg.Account, cfg.Repair = s.star, true
 	if sum, faults := s.run(cfg); sum.Remain() != 0 || kinds(faults) != "bytes" {

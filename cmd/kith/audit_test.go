@@ -34,7 +34,7 @@ func TestAudit(t *testing.T) {
 		}
 	}
 	spoil(t, dsn, `UPDATE relation SET followers = 9 WHERE account_id = 1`)
-	spoil(t, dsn, `UPDATE relation SET list = LEFT(list, 9) WHERE account_id = 2`)
+	spoil(t, dsn, `UPDATE relation SET list = LEFT(list, 6) WHERE account_id = 2`)
 	spoil(t, dsn, `DELETE FROM relation WHERE account_id = 4`)
 	for _, args := range [][]string{{"audit"}, {"audit", "--repair", "--dry-run"}} {
 		r := runKith(t, dir, env, nil, args...)

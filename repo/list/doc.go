@@ -2,16 +2,20 @@
 // to, in sections, newest first, in bytes that a program scans in place and an
 // administrator decodes in SQL.
 //
-// # Layout, format version 1
+// # Layout, format version 2
 //
-//	byte 0       format version, 1
-//	byte 1       id width: 4 while every id fits in 32 bits, else 8
+//	byte 0       format version, 2
+//	byte 1       low four bits, id width: 4 while every id fits in 32 bits, else 8;
+//	             high four bits, count width: 1, 2 or 4, the smallest into which
+//	             every count fits, 1 in an empty list
 //	bytes 2-3    which sections are there: bit n is section n, big-endian
-//	4 bytes each number of entries of each section that is there, big-endian, never 0
+//	counts       number of entries of each section that is there, of the count
+//	             width, big-endian, never 0
 //	             ---- ids, fixed width, big-endian, section after section
 //	ids          friends | followers | following | blocking | blocked_by | muting | requests | requested | options
 //	             ---- a column of each section that is there, in the same order,
-//	             led by its length in bytes (uvarint)
+//	             led by its length in bytes (uvarint); those behind the last
+//	             column that has any bytes are not there, nor are their lengths
 //	times        of the entries of the section, see below
 //	options      what was chosen about the ids of the section options
 //
@@ -32,7 +36,8 @@
 // which is when they became friends; per friend the column holds the uvarint
 // difference of that time and then, as a zigzag varint, theirs minus mine.
 // Numbers of 0 at the end of a column are not written: a graph without times,
-// or the part of it that was imported without them, takes no bytes for them.
+// or the part of it that was imported without them, takes no bytes for them. A
+// list without any ends after its ids. Options always have a column.
 //
 // An option entry is a byte of flags, never 0, and what the flags announce, in
 // the order of the flags:
@@ -43,15 +48,17 @@
 //	32 languages: uvarint length, bytes (codes joined by commas)
 //
 // A list has at most MaxBytes. With times spread over three years an edge
-// takes under 8 bytes, without times little more than the id.
+// takes under 8 bytes, without times little more than the id. Beside its edges a
+// list of three sections, with up to 255 entries each, takes 7 bytes without
+// times and up to 13 with them.
 //
 // # In SQL
 //
 // The counts stand from byte 5 (SQL counts from 1) and the ids follow them.
 // So the newest id of a list is that of the first section that it has:
 //
-//	CONV(HEX(SUBSTRING(list, 5 + 4*BIT_COUNT(CONV(HEX(SUBSTRING(list, 3, 2)), 16, 10)),
-//	                   ORD(SUBSTRING(list, 2, 1)))), 16, 10)
+//	CONV(HEX(SUBSTRING(list, 5 + ORD(SUBSTRING(list, 2, 1)) DIV 16 * BIT_COUNT(CONV(HEX(SUBSTRING(list, 3, 2)), 16, 10)),
+//	                   ORD(SUBSTRING(list, 2, 1)) % 16)), 16, 10)
 //
 // # Two ways to work with it
 //
@@ -77,6 +84,9 @@
 //	Parse   version, widths, counts and lengths; cheap, for every read
 //	Open    and ids, order, columns, options; on the way to every write
 //	Check   and no id twice, ids no wider than needed; for audits and tests
+//
+// Bytes that are cut off just behind the ids, or behind a column, may well be a
+// list: that of the same entries with fewer times. Nothing here can tell.
 //
 // Answers of a View that passed Parse only are as good as its bytes: Page,
 // Each and Option report what they come across, Rel and Rels cannot.

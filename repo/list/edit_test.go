@@ -59,6 +59,28 @@ func TestList_RefusedIDs(t *testing.T) {
 	}
 }
 
+// A count takes the bytes that the longest section needs, in all sections.
+func TestList_Encode_CountWidth(t *testing.T) {
+	for _, c := range []struct{ n, width int }{
+		{1, 1}, {math.MaxUint8, 1}, {math.MaxUint8 + 1, 2}, {math.MaxUint16, 2}, {math.MaxUint16 + 1, 4},
+	} {
+		edges := make([]Edge, c.n)
+		for i := range edges {
+			edges[i].ID = uint64(i + 2)
+		}
+		l := New()
+		l.Merge(edges)
+		l.AddFollowing(1, 0)
+		v := view(t, l)
+		if err := v.Check(); err != nil || v.Len(Followers) != c.n || v.Len(Following) != 1 {
+			t.Fatalf("%d followers, 1 following: got %d and %d, error %v", c.n, v.Len(Followers), v.Len(Following), err)
+		}
+		if got, want := len(v.Bytes()), headerBytes+2*c.width+narrow*(c.n+1); got != want {
+			t.Errorf("%d followers: got %d bytes, want %d", c.n, got, want)
+		}
+	}
+}
+
 func TestList_Put_Sections(t *testing.T) {
 	l := New()
 	for s := range numSections + 3 {

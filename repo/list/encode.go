@@ -17,16 +17,12 @@ func (l *List) Encode(dst []byte) ([]byte, error) {
 		return nil, fmt.Errorf("encode list of %d entries: %w", all, repo.ErrTooLarge)
 	}
 	start := len(dst)
-	dst = slices.Grow(dst, headerBytes+4*int(numSections)+all*(width+3))
+	dst = slices.Grow(dst, OutlineBytes+all*(width+3))
 	dst = l.appendHeader(dst, width)
 	for s := range numSections {
 		dst = l.appendIDs(dst, s, width)
 	}
-	for s := range numSections {
-		if l.Len(s) != 0 {
-			dst = l.appendColumn(dst, s)
-		}
-	}
+	dst = l.appendColumns(dst)
 	if n := len(dst) - start; n > MaxBytes {
 		return nil, fmt.Errorf("encode list of %d bytes: %w", n, repo.ErrTooLarge)
 	}
@@ -53,20 +49,28 @@ func (l *List) widthAndCount() (width, all int) {
 }
 
 func (l *List) appendHeader(dst []byte, width int) []byte {
-	there := uint16(0)
-	for s := range numSections {
-		if l.Len(s) != 0 {
-			there |= 1 << s
-		}
-	}
-	dst = append(dst, formatVersion, byte(width))
-	dst = binary.BigEndian.AppendUint16(dst, there)
+	sections, most := uint16(0), 0
 	for s := range numSections {
 		if n := l.Len(s); n != 0 {
-			dst = binary.BigEndian.AppendUint32(dst, uint32(n))
+			sections |= 1 << s
+			most = max(most, n)
+		}
+	}
+	counts := countWidth(uint32(most))
+	dst = append(dst, formatVersion, byte(counts<<4|width))
+	dst = binary.BigEndian.AppendUint16(dst, sections)
+	for s := range numSections {
+		if n := l.Len(s); n != 0 {
+			dst = appendCount(dst, uint32(n), counts)
 		}
 	}
 	return dst
+}
+
+func appendCount(dst []byte, n uint32, width int) []byte {
+	var b [maxCountWidth]byte
+	binary.BigEndian.PutUint32(b[:], n)
+	return append(dst, b[maxCountWidth-width:]...)
 }
 
 func (l *List) appendIDs(dst []byte, s Section, width int) []byte {
@@ -88,6 +92,22 @@ func appendID(dst []byte, id uint64, width int) []byte {
 		return binary.BigEndian.AppendUint32(dst, uint32(id))
 	}
 	return binary.BigEndian.AppendUint64(dst, id)
+}
+
+// appendColumns adds the columns up to the last that has bytes. One that has none
+// is its length, a single byte.
+func (l *List) appendColumns(dst []byte) []byte {
+	end := len(dst)
+	for s := range numSections {
+		if l.Len(s) == 0 {
+			continue
+		}
+		before := len(dst)
+		if dst = l.appendColumn(dst, s); len(dst) > before+1 {
+			end = len(dst)
+		}
+	}
+	return dst[:end]
 }
 
 // appendColumn adds the column of a section behind its length. The length

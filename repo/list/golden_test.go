@@ -55,6 +55,24 @@ var goldens = map[string]func(l *List){
 		l.AddFollower(1000, 9) // the only times are those of the newest
 		l.AddFollower(301, 9)
 	},
+	"bare": func(l *List) { // no times, no columns
+		l.AddFollowing(7, 0)
+		l.AddFollower(7, 0)
+		l.AddFollower(8, 0)
+		l.Put(Requested, 9, 0)
+	},
+	"tail": func(l *List) { // a column between two that have no bytes
+		l.AddFollowing(7, 0)
+		l.AddFollower(7, 0)
+		l.AddFollower(8, 1_700_000_000)
+		l.Put(Requested, 9, 0)
+	},
+	"counts": func(l *List) { // more than 255 in a section
+		for id := range uint64(256) {
+			l.AddFollower(1000+id, 1_700_000_000+uint32(id)*60)
+		}
+		l.AddFollowing(7, 1_700_000_000)
+	},
 	"times": func(l *List) {
 		for i, at := range []uint32{0, 0, 1, 127, 128, 16383, 16384, math.MaxUint32, math.MaxUint32} {
 			l.AddFollower(uint64(i+1), at)

@@ -44,13 +44,16 @@ func TestReadOutline(t *testing.T) {
 				there++
 			}
 		}
-		for cut := range 4 + 4*there {
+		for cut := range 4 + int(b[1]>>4)*there {
 			if _, err := list.ReadOutline(b[:cut]); !errors.Is(err, list.ErrFormat) {
 				t.Errorf("%s cut to %d bytes: %v, want ErrFormat", name, cut, err)
 			}
 		}
 	}
-	for _, bad := range []string{"", "\x02\x04\x00\x00", "\x01\x05\x00\x00", "\x01\x04\x80\x00", "\x01\x04\x00\x01\x00\x00\x00\x00"} {
+	for _, bad := range []string{
+		"", "\x01\x04\x00\x00", "\x02\x15\x00\x00", "\x02\x34\x00\x00", "\x02\x24\x00\x00", "\x02\x14\x80\x00",
+		"\x02\x14\x00\x03\x00\x01\x00\x00\x00\x01", "\x02\x24\x00\x01\x00\x01\x00\x00\x00\x01",
+	} {
 		if _, err := list.ReadOutline([]byte(bad)); !errors.Is(err, list.ErrFormat) {
 			t.Errorf("%q: %v, want ErrFormat", bad, err)
 		}

@@ -3,10 +3,11 @@ package list
 import (
 	"encoding/binary"
 	"fmt"
+	"math/bits"
 )
 
 const (
-	formatVersion = 1
+	formatVersion = 2
 	headerBytes   = 4
 	narrow, wide  = 4, 8 // widths of an id in bytes
 )
@@ -28,16 +29,16 @@ type part struct {
 	end uint32 // end of its column
 }
 
-// Parse reads the header of a list and makes sure that widths, counts and
-// lengths add up to exactly len(b); what stands in ids and columns is left to
-// Check. It keeps b, which the caller must not change afterwards, and does not
-// allocate. Errors wrap ErrFormat.
+// Parse reads the header of a list and makes sure that widths are known, counts
+// are no wider than they have to be, and counts and lengths add up to exactly
+// len(b); what stands in ids and columns is left to Check. It keeps b, which the
+// caller must not change afterwards, and does not allocate. Errors wrap ErrFormat.
 func Parse(b []byte) (View, error) {
 	v := View{b: b}
 	if err := checkHeader(b); err != nil {
 		return View{}, err
 	}
-	v.width = uint32(b[1])
+	v.width = uint32(b[1] & 15)
 	at, err := v.placeIDs()
 	if err != nil {
 		return View{}, err
@@ -59,33 +60,32 @@ func checkHeader(b []byte) error {
 		return fmt.Errorf("%w: %d bytes are longer than a list may be", ErrFormat, len(b))
 	case b[0] != formatVersion:
 		return fmt.Errorf("%w: unknown version %d", ErrFormat, b[0])
-	case b[1] != narrow && b[1] != wide:
-		return fmt.Errorf("%w: id width %d", ErrFormat, b[1])
-	case binary.BigEndian.Uint16(b[2:])>>numSections != 0:
-		return fmt.Errorf("%w: unknown sections %#x", ErrFormat, binary.BigEndian.Uint16(b[2:]))
+	case b[1]&15 != narrow && b[1]&15 != wide:
+		return fmt.Errorf("%w: id width %d", ErrFormat, b[1]&15)
+	case b[1]>>4 != 1 && b[1]>>4 != 2 && b[1]>>4 != 4:
+		return fmt.Errorf("%w: count width %d", ErrFormat, b[1]>>4)
+	case there(b)>>numSections != 0:
+		return fmt.Errorf("%w: unknown sections %#x", ErrFormat, there(b))
 	}
 	return nil
 }
 
+// there returns which sections a list has, bit n for section n.
+func there(b []byte) uint16 { return binary.BigEndian.Uint16(b[2:]) }
+
 // placeIDs reads the counts and returns where the ids end.
 func (v *View) placeIDs() (uint64, error) {
-	at := uint64(headerBytes)
-	for s := range numSections {
-		if !v.there(s) {
-			continue
-		}
-		if at+4 > uint64(len(v.b)) {
-			return 0, fmt.Errorf("%w: counts end early", ErrFormat)
-		}
-		v.parts[s].n = binary.BigEndian.Uint32(v.b[at:])
-		if v.parts[s].n == 0 {
-			return 0, fmt.Errorf("%w: %v is there but has no entries", ErrFormat, s)
-		}
-		at += 4
+	var o Outline
+	start, err := o.read(v.b)
+	if err != nil {
+		return 0, err
 	}
-	for s := range numSections {
-		v.parts[s].ids = uint32(at)
-		at += uint64(v.parts[s].n) * uint64(v.width)
+	at := uint64(start)
+	for rest := there(v.b); rest != 0; rest &= rest - 1 {
+		s := Section(bits.TrailingZeros16(rest))
+		p := &v.parts[s]
+		p.n, p.ids = o.n[s], uint32(at)
+		at += uint64(p.n) * uint64(v.width)
 		if at > uint64(len(v.b)) {
 			return 0, fmt.Errorf("%w: ids of %v end early", ErrFormat, s)
 		}
@@ -94,13 +94,13 @@ func (v *View) placeIDs() (uint64, error) {
 }
 
 // placeColumns reads the lengths of the columns and returns where they end.
+// Where the bytes end, the sections that are left have no column.
 func (v *View) placeColumns(at uint64) (uint64, error) {
-	for s := range numSections {
-		if !v.there(s) {
-			continue
-		}
-		size, n := uvarint(v.b[at:])
-		if n == 0 {
+	size := uint64(1)
+	for rest := there(v.b); rest != 0 && at < uint64(len(v.b)); rest &= rest - 1 {
+		s := Section(bits.TrailingZeros16(rest))
+		n := 0
+		if size, n = uvarint(v.b[at:]); n == 0 {
 			return 0, fmt.Errorf("%w: length of the column of %v", ErrFormat, s)
 		}
 		at += uint64(n)
@@ -110,11 +110,10 @@ func (v *View) placeColumns(at uint64) (uint64, error) {
 		v.parts[s].col, v.parts[s].end = uint32(at), uint32(at+size)
 		at += size
 	}
+	if size == 0 {
+		return 0, fmt.Errorf("%w: an empty column at the end", ErrFormat)
+	}
 	return at, nil
-}
-
-func (v *View) there(s Section) bool {
-	return binary.BigEndian.Uint16(v.b[2:])>>s&1 != 0
 }
 
 // Bytes returns the packed bytes, as given to Parse.

@@ -71,9 +71,9 @@ func TestEdits_Rewrite(t *testing.T) {
 		"Header":       {arch: `n = 1, newest_at = 99`},
 		"Section":      {arch: `section = 0`},
 		"NewerSegment": {arch: `seq = seq + 1024000`},
-		"CutRow":       {set: `list = LEFT(list, 9)`, told: &all},
-		"CutSegment":   {arch: `list = LEFT(list, 9)`, told: &all},
-		"CutUntold":    {set: `list = LEFT(list, 9)`, err: relation.ErrLost},
+		"CutRow":       {set: `list = LEFT(list, 6)`, told: &all},
+		"CutSegment":   {arch: `list = LEFT(list, 6)`, told: &all},
+		"CutUntold":    {set: `list = LEFT(list, 6)`, err: relation.ErrLost},
 		"NoRow":        {set: "gone", told: &all},
 	}
 	for name, tt := range tests {

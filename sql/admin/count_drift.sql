@@ -34,19 +34,20 @@ SELECT f.account_id, f.ver,
        CONCAT(f.kept_following, ' / ', f.in_list_0 + f.in_list_2) AS kept_following,
        CONCAT(f.blocks, ' / ', GREATEST(f.in_list_0, f.in_list_1, f.in_list_2) DIV 64) AS blocks,
        CONCAT(f.archived_at, ' / ', f.newest_at) AS archived_at,
-       IF(f.version = 1 AND f.width IN (4, 8), IF(f.bytes < f.head + f.width * (f.in_list_0 + f.in_list_1 + f.in_list_2), 'cut', ''), 'bad') AS header
-FROM (SELECT c.account_id, c.ver, c.friends, c.followers, c.following, c.kept_followers, c.kept_following, c.blocks, c.archived_at, c.version, c.width,
-             CAST(LENGTH(c.list) AS SIGNED) AS bytes, 4 + 4 * BIT_COUNT(c.mask) AS head,
-             IF(c.mask & 1, COALESCE(CAST(CONV(HEX(SUBSTRING(c.list, 5, 4)), 16, 10) AS SIGNED), -1), 0) AS in_list_0,
-             IF(c.mask & 2, COALESCE(CAST(CONV(HEX(SUBSTRING(c.list, 5 + 4 * BIT_COUNT(c.mask & 1), 4)), 16, 10) AS SIGNED), -1), 0) AS in_list_1,
-             IF(c.mask & 4, COALESCE(CAST(CONV(HEX(SUBSTRING(c.list, 5 + 4 * BIT_COUNT(c.mask & 3), 4)), 16, 10) AS SIGNED), -1), 0) AS in_list_2,
+       IF(f.version = 2 AND f.width IN (4, 8) AND f.count_width IN (1, 2, 4), IF(f.bytes < f.head + f.width * (f.in_list_0 + f.in_list_1 + f.in_list_2), 'cut', ''), 'bad') AS header
+FROM (SELECT c.account_id, c.ver, c.friends, c.followers, c.following, c.kept_followers, c.kept_following, c.blocks, c.archived_at, c.version, c.width, c.count_width,
+             CAST(LENGTH(c.list) AS SIGNED) AS bytes, 4 + c.count_width * BIT_COUNT(c.mask) AS head,
+             IF(c.mask & 1, COALESCE(CAST(CONV(HEX(SUBSTRING(c.list, 5, LEAST(c.count_width, 4))), 16, 10) AS SIGNED), -1), 0) AS in_list_0,
+             IF(c.mask & 2, COALESCE(CAST(CONV(HEX(SUBSTRING(c.list, 5 + c.count_width * BIT_COUNT(c.mask & 1), LEAST(c.count_width, 4))), 16, 10) AS SIGNED), -1), 0) AS in_list_1,
+             IF(c.mask & 4, COALESCE(CAST(CONV(HEX(SUBSTRING(c.list, 5 + c.count_width * BIT_COUNT(c.mask & 3), LEAST(c.count_width, 4))), 16, 10) AS SIGNED), -1), 0) AS in_list_2,
              COALESCE(a.friends, 0) AS archived_0,
              COALESCE(a.followers, 0) AS archived_1,
              COALESCE(a.following, 0) AS archived_2,
              COALESCE(a.newest_at, 0) AS newest_at
       FROM (SELECT bucket, account_id, ver, list, friends, followers, following, kept_followers, kept_following, blocks, archived_at,
                    ORD(list) AS version,
-                   ORD(SUBSTRING(list, 2, 1)) AS width,
+                   ORD(SUBSTRING(list, 2, 1)) % 16 AS width,
+                   ORD(SUBSTRING(list, 2, 1)) DIV 16 AS count_width,
                    CAST(CONV(HEX(SUBSTRING(list, 3, 2)), 16, 10) AS SIGNED) AS mask
             FROM relation
             WHERE bucket BETWEEN @first AND @last) AS c
@@ -58,8 +59,9 @@ FROM (SELECT c.account_id, c.ver, c.friends, c.followers, c.following, c.kept_fo
                  FROM relation_archive
                  WHERE bucket BETWEEN @first AND @last
                  GROUP BY bucket, account_id) AS a ON a.bucket = c.bucket AND a.account_id = c.account_id) AS f
-WHERE f.version <> 1
+WHERE f.version <> 2
    OR f.width NOT IN (4, 8)
+   OR f.count_width NOT IN (1, 2, 4)
    OR f.bytes < f.head + f.width * (f.in_list_0 + f.in_list_1 + f.in_list_2)
    OR f.friends <> f.in_list_0 + f.archived_0
    OR f.followers <> f.in_list_0 + f.in_list_1 + f.archived_0 + f.archived_1
@@ -73,8 +75,8 @@ ORDER BY f.account_id;
 -- A segment is a list with the one section that it is a segment of.
 SELECT s.account_id, s.section, s.seq, CONCAT(s.n, ' / ', s.in_list) AS n
 FROM (SELECT account_id, section, seq, n,
-             IF(ORD(list) = 1 AND CONV(HEX(SUBSTRING(list, 3, 2)), 16, 10) = 1 << section,
-                CAST(CONV(HEX(SUBSTRING(list, 5, 4)), 16, 10) AS SIGNED), -1) AS in_list
+             IF(ORD(list) = 2 AND CONV(HEX(SUBSTRING(list, 3, 2)), 16, 10) = 1 << section,
+                COALESCE(CAST(CONV(HEX(SUBSTRING(list, 5, LEAST(ORD(SUBSTRING(list, 2, 1)) DIV 16, 4))), 16, 10) AS SIGNED), -1), -1) AS in_list
       FROM relation_archive
       WHERE bucket BETWEEN @first AND @last) AS s
 WHERE s.n <> s.in_list

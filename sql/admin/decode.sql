@@ -21,9 +21,10 @@
 --   n       the numbers 1, 2, 3, … up to its length, by doubling: a tree instead of
 --           a chain, so no server's limit on recursion is in the way
 --   part    the sections: how many entries, and where their ids begin
---   byte    every byte after the ids
+--   byte    every byte after the ids, if there are any
 --   number  the uvarint that begins at a byte, if one does: a byte below 128 ends one
---   col     the columns of times, one after the other, each behind its length
+--   col     the columns of times, one after the other, each behind its length;
+--           none where the bytes have ended
 --   step    the numbers of one entry: friends have two. Zeros at the end of a
 --           column are not written
 --   at      times from differences: the first less all that follow it
@@ -39,7 +40,8 @@ SET @found = (SELECT COUNT(*)
               FROM (SELECT 1 FROM relation WHERE @seq IS NULL AND bucket = @account & 1023 AND account_id = @account
                     UNION ALL
                     SELECT 1 FROM relation_archive WHERE bucket = @account & 1023 AND account_id = @account AND section = @section AND seq = @seq) AS f);
-SET @legible = (SELECT ORD(f.list) = 1 AND ORD(SUBSTRING(f.list, 2, 1)) IN (4, 8) AND LENGTH(f.list) >= 4 + 4 * BIT_COUNT(CAST(CONV(HEX(SUBSTRING(f.list, 3, 2)), 16, 10) AS SIGNED))
+SET @legible = (SELECT ORD(f.list) = 2 AND ORD(SUBSTRING(f.list, 2, 1)) % 16 IN (4, 8) AND ORD(SUBSTRING(f.list, 2, 1)) DIV 16 IN (1, 2, 4)
+                       AND LENGTH(f.list) >= 4 + ORD(SUBSTRING(f.list, 2, 1)) DIV 16 * BIT_COUNT(CAST(CONV(HEX(SUBSTRING(f.list, 3, 2)), 16, 10) AS SIGNED))
                 FROM (SELECT list FROM relation WHERE @seq IS NULL AND bucket = @account & 1023 AND account_id = @account
                       UNION ALL
                       SELECT list FROM relation_archive WHERE bucket = @account & 1023 AND account_id = @account AND section = @section AND seq = @seq) AS f);
@@ -52,7 +54,7 @@ SET @s = IF(@missing IS NULL, 'DO 0', 'SELECT @missing AS missing'); PREPARE s F
 SELECT account_id, ver, friends, followers, following, kept_followers, kept_following,
        LENGTH(list) AS bytes,
        ORD(list) AS format,
-       ORD(SUBSTRING(list, 2, 1)) AS id_width,
+       ORD(SUBSTRING(list, 2, 1)) % 16 AS id_width,
        TIMESTAMPADD(SECOND, updated_at, '1970-01-01') AS updated_utc
 FROM relation
 WHERE bucket = @account & 1023 AND account_id = @account;
@@ -68,10 +70,10 @@ ORDER BY section, seq DESC;
 WITH RECURSIVE
 packed (list) AS (
     SELECT list FROM relation
-    WHERE @seq IS NULL AND bucket = @account & 1023 AND account_id = @account
+    WHERE @legible AND @seq IS NULL AND bucket = @account & 1023 AND account_id = @account
     UNION ALL
     SELECT list FROM relation_archive
-    WHERE bucket = @account & 1023 AND account_id = @account AND section = @section AND seq = @seq
+    WHERE @legible AND bucket = @account & 1023 AND account_id = @account AND section = @section AND seq = @seq
 ),
 n (n) AS (
     SELECT CAST(1 AS SIGNED)
@@ -83,12 +85,13 @@ n (n) AS (
 ),
 part AS (
     SELECT p.s, p.name, p.width, p.entries, p.times,
-           5 + 4 * p.parts + p.width * (SUM(p.entries) OVER (ORDER BY p.s) - p.entries) AS first_id,
-           5 + 4 * p.parts + p.width * SUM(p.entries) OVER () AS first_byte
-    FROM (SELECT s.s, s.name, s.times, h.width, BIT_COUNT(h.mask) AS parts,
-                 IF(h.mask >> s.s & 1, CAST(CONV(HEX(SUBSTRING(h.list, 5 + 4 * BIT_COUNT(h.mask & ((1 << s.s) - 1)), 4)), 16, 10) AS SIGNED), 0) AS entries
+           5 + p.count_width * p.parts + p.width * (SUM(p.entries) OVER (ORDER BY p.s) - p.entries) AS first_id,
+           5 + p.count_width * p.parts + p.width * SUM(p.entries) OVER () AS first_byte
+    FROM (SELECT s.s, s.name, s.times, h.width, h.count_width, BIT_COUNT(h.mask) AS parts,
+                 IF(h.mask >> s.s & 1, CAST(CONV(HEX(SUBSTRING(h.list, 5 + h.count_width * BIT_COUNT(h.mask & ((1 << s.s) - 1)), h.count_width)), 16, 10) AS SIGNED), 0) AS entries
           FROM (SELECT list,
-                       ORD(SUBSTRING(list, 2, 1)) AS width,
+                       ORD(SUBSTRING(list, 2, 1)) % 16 AS width,
+                       ORD(SUBSTRING(list, 2, 1)) DIV 16 AS count_width,
                        CAST(CONV(HEX(SUBSTRING(list, 3, 2)), 16, 10) AS SIGNED) AS mask
                 FROM packed) AS h
           JOIN (SELECT 0 AS s, 'friends' AS name, 2 AS times UNION ALL SELECT 1, 'followers', 1 UNION ALL SELECT 2, 'following', 1
@@ -115,8 +118,8 @@ col (s, first_n, end_n) AS (
     SELECT CAST(-1 AS SIGNED), CAST(1 AS SIGNED), CAST(1 AS SIGNED)
     UNION ALL
     SELECT col.s + 1,
-           col.end_n + IF(part.entries > 0, number.size, 0),
-           col.end_n + IF(part.entries > 0, number.size + number.value, 0)
+           col.end_n + IF(part.entries > 0, COALESCE(number.size, 0), 0),
+           col.end_n + IF(part.entries > 0, COALESCE(number.size + number.value, 0), 0)
     FROM col
     JOIN part ON part.s = col.s + 1
     LEFT JOIN number ON number.n = col.end_n

@@ -34,13 +34,14 @@ edges AS (
     SELECT h.account_id, h.place, h.part, h.width,
            UNHEX(LPAD(HEX(h.other), GREATEST(2 * h.width, LENGTH(HEX(h.other))), '0')) AS id,
            h.n0, h.n1,
-           SUBSTRING(h.list, 5 + 4 * BIT_COUNT(h.mask), h.width * (h.n0 + h.n1 + h.n2)) AS ids
-    FROM (SELECT m.account_id, m.other, m.place, m.part, m.list, m.width, m.mask,
-                 IF(m.mask & 1, CAST(CONV(HEX(SUBSTRING(m.list, 5, 4)), 16, 10) AS SIGNED), 0) AS n0,
-                 IF(m.mask & 2, CAST(CONV(HEX(SUBSTRING(m.list, 5 + 4 * BIT_COUNT(m.mask & 1), 4)), 16, 10) AS SIGNED), 0) AS n1,
-                 IF(m.mask & 4, CAST(CONV(HEX(SUBSTRING(m.list, 5 + 4 * BIT_COUNT(m.mask & 3), 4)), 16, 10) AS SIGNED), 0) AS n2
+           SUBSTRING(h.list, 5 + h.count_width * BIT_COUNT(h.mask), h.width * (h.n0 + h.n1 + h.n2)) AS ids
+    FROM (SELECT m.account_id, m.other, m.place, m.part, m.list, m.width, m.count_width, m.mask,
+                 IF(m.mask & 1, CAST(CONV(HEX(SUBSTRING(m.list, 5, m.count_width)), 16, 10) AS SIGNED), 0) AS n0,
+                 IF(m.mask & 2, CAST(CONV(HEX(SUBSTRING(m.list, 5 + m.count_width * BIT_COUNT(m.mask & 1), m.count_width)), 16, 10) AS SIGNED), 0) AS n1,
+                 IF(m.mask & 4, CAST(CONV(HEX(SUBSTRING(m.list, 5 + m.count_width * BIT_COUNT(m.mask & 3), m.count_width)), 16, 10) AS SIGNED), 0) AS n2
           FROM (SELECT account_id, other, place, part, list,
-                       ORD(SUBSTRING(list, 2, 1)) AS width,
+                       ORD(SUBSTRING(list, 2, 1)) % 16 AS width,
+                       LEAST(ORD(SUBSTRING(list, 2, 1)) DIV 16, 4) AS count_width,
                        CAST(CONV(HEX(SUBSTRING(list, 3, 2)), 16, 10) AS SIGNED) AS mask
                 FROM packed) AS m) AS h
 ),

@@ -21,7 +21,7 @@ SELECT COUNT(*) AS rows_over_cap,
 FROM (SELECT GREATEST(c.friends, c.kept_followers - c.friends, c.kept_following - c.friends) AS longest
       FROM (SELECT CAST(kept_followers AS SIGNED) AS kept_followers,
                    CAST(kept_following AS SIGNED) AS kept_following,
-                   IF(ORD(SUBSTRING(list, 4, 1)) & 1, CAST(CONV(HEX(SUBSTRING(list, 5, 4)), 16, 10) AS SIGNED), 0) AS friends
+                   IF(ORD(SUBSTRING(list, 4, 1)) & 1, CAST(CONV(HEX(SUBSTRING(list, 5, LEAST(ORD(SUBSTRING(list, 2, 1)) DIV 16, 4))), 16, 10) AS SIGNED), 0) AS friends
             FROM relation
             WHERE blocks >= (@cap + 1) DIV 64) AS c) AS d
 WHERE d.longest > @cap
@@ -37,7 +37,7 @@ FROM (SELECT c.account_id, c.ver, c.friends,
       FROM (SELECT account_id, ver,
                    CAST(kept_followers AS SIGNED) AS kept_followers,
                    CAST(kept_following AS SIGNED) AS kept_following,
-                   IF(ORD(SUBSTRING(list, 4, 1)) & 1, CAST(CONV(HEX(SUBSTRING(list, 5, 4)), 16, 10) AS SIGNED), 0) AS friends
+                   IF(ORD(SUBSTRING(list, 4, 1)) & 1, CAST(CONV(HEX(SUBSTRING(list, 5, LEAST(ORD(SUBSTRING(list, 2, 1)) DIV 16, 4))), 16, 10) AS SIGNED), 0) AS friends
             FROM relation
             WHERE blocks >= (@cap + 1) DIV 64) AS c) AS d
 WHERE d.longest > @cap
