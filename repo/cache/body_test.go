@@ -112,3 +112,17 @@ func TestMemcached_NearHeads(t *testing.T) {
 	}
 	cachetest.Eventually(t, "the other process sees that it is gone", func() bool { return len(cachetest.Heads(t.Context(), one, []string{key})) == 0 })
 }
+
+func TestMemcached_NearHeads_Off(t *testing.T) {
+	t.Parallel()
+	server := memcachetest.Addr(t)
+	one := openMemcached(t, cache.MemcachedConfig{Servers: []string{server}})
+	two := openMemcached(t, cache.MemcachedConfig{Servers: []string{server}, NearHeads: -1})
+	key := cachetest.Key("heads")
+	for ver := uint64(1); ver < 100; ver++ {
+		one.Put(t.Context(), []cache.Entry{longRow(key, ver)})
+		if got := cachetest.Heads(t.Context(), two, []string{key})[key].Ver; got != ver {
+			t.Fatalf("got ver %d where another process put %d", got, ver)
+		}
+	}
+}

@@ -2,7 +2,6 @@ package cache
 
 import (
 	"context"
-	"time"
 )
 
 // Entry is one cached row: its packed bytes and its ver. Ver 0 marks a row that
@@ -41,9 +40,6 @@ type Held struct {
 	kind  byte // how it is stored
 }
 
-// NearHeads is how late Heads may be by itself.
-const NearHeads = time.Second
-
 // Cache keeps entries whose ver never goes back.
 //
 // Keys are at most 250 bytes, the cache's own prefix included, without spaces
@@ -58,7 +54,7 @@ type Cache interface {
 	Get(ctx context.Context, keys []string) []Held
 	// Heads is Get for who shows rows and decides nothing by them: long bodies are
 	// left out, the entries are then Partial, and what another process put may
-	// show up to NearHeads later. What was put here shows at once.
+	// show up to a second later. What was put here shows at once.
 	Heads(ctx context.Context, keys []string) []Held
 	// Fill offers entries that a reader found in the database. It adds and
 	// never replaces, except that a whole entry completes a partial one. When ctx

@@ -33,7 +33,7 @@
 // A process keeps the long bodies it has seen near (in its memory). They are used
 // only after memcached has said which ver is current, so they are never older
 // than what it would have sent; what is saved is the sending. Heads that are only
-// shown are kept near as well, for NearHeads, and used unasked.
+// shown are kept near as well, for a second, and used unasked.
 //
 // Readers share few connections: while a question is on its way, the keys of
 // those who come queue up, and the next question asks for all of them. Sixty-four

@@ -27,7 +27,8 @@ const (
 	maxExpiry = 30 * 24 * time.Hour
 	// maxKey is the longest key that is taken, prefix included. Memcached's own
 	// limit is one more, which bodyKey needs.
-	maxKey = 249
+	maxKey           = 249
+	defaultNearHeads = time.Second
 	// defaultNear is how much a process keeps of long bodies.
 	defaultNear = 64 << 20
 )
@@ -57,6 +58,9 @@ type MemcachedConfig struct {
 	Log *slog.Logger
 	// Now tells the time, for how long a server was away; nil means time.Now.
 	Now func() time.Time
+	// NearHeads is how late Heads may be by itself; 0 means a second, below 0 that
+	// the servers are always asked.
+	NearHeads time.Duration
 	// Near bounds the memory in which this process keeps bodies that are stored
 	// apart, so that a long list is not sent again as long as it is the same;
 	// 0 means 64 MiB. An eighth more is for heads.
@@ -96,7 +100,7 @@ func NewMemcached(cfg MemcachedConfig) (*Memcached, error) {
 	}
 	m := &Memcached{prefix: cfg.Prefix, timeout: cfg.Timeout, metrics: metrics}
 	if m.near, err = newNear(cfg.Near, cfg.Expiry); err == nil {
-		m.nearHeads, err = newNear(cfg.Near/8, NearHeads)
+		m.nearHeads, err = newNear(cfg.Near/8, max(cfg.NearHeads, 1))
 	}
 	if err != nil {
 		metrics.close()
@@ -120,6 +124,7 @@ func (cfg MemcachedConfig) withDefaults() MemcachedConfig {
 	cfg.Expiry = orDefault(cfg.Expiry, defaultExpiry)
 	cfg.AbsentExpiry = orDefault(cfg.AbsentExpiry, defaultAbsentExpiry)
 	cfg.Near = orDefault(cfg.Near, defaultNear)
+	cfg.NearHeads = orDefault(cfg.NearHeads, defaultNearHeads)
 	if cfg.Log == nil {
 		cfg.Log = slog.Default()
 	}
