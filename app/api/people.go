@@ -26,9 +26,9 @@ func (s *Server) people(ctx context.Context, c *call, ids []uint64) ([]person, e
 	}
 	here := c.place()
 	out := make([]person, 0, len(ids))
-	for i, a := range found {
-		if a.Ver > 0 {
-			out = append(out, person{account: a, counts: counts[i], place: here})
+	for i := range found {
+		if found[i].Ver > 0 {
+			out = append(out, person{account: &found[i], counts: counts[i], place: here})
 		}
 	}
 	return out, nil

@@ -17,7 +17,7 @@ import (
 
 // person is what an Account entity is made of.
 type person struct {
-	account    account.Account
+	account    *account.Account
 	counts     counts.Counts
 	mutedUntil uint32
 	place      *place

@@ -39,7 +39,7 @@ const (
 )
 
 func TestRender_Fields(t *testing.T) {
-	p := person{account: accounts.Account{ID: 7, Username: "seven", DisplayName: "Seven"}, place: newPlace("https://kith.example")}
+	p := person{account: &accounts.Account{ID: 7, Username: "seven", DisplayName: "Seven"}, place: newPlace("https://kith.example")}
 	for name, c := range map[string]struct{ got, want string }{
 		"account":      {string(appendAccount(nil, p)), accountFields},
 		"muted":        {string(appendMuted(nil, p)), accountFields + " mute_expires_at"},
@@ -57,7 +57,7 @@ func TestRender_Fields(t *testing.T) {
 
 func TestRender_Account(t *testing.T) {
 	p := person{
-		account: accounts.Account{ID: 1<<63 - 1, Username: "Ann.e-1", DisplayName: "A \"n\" <b>n</b> ☃\u2028", Locked: true, CreatedAt: 1574810593113},
+		account: &accounts.Account{ID: 1<<63 - 1, Username: "Ann.e-1", DisplayName: "A \"n\" <b>n</b> ☃\u2028", Locked: true, CreatedAt: 1574810593113},
 		counts:  counts.Counts{Friends: 1, Followers: 2, Following: 4294967295}, place: newPlace("https://kith.example"),
 	}
 	var got map[string]any

@@ -50,6 +50,7 @@ func (c *serveCmd) Run(ctx context.Context) error {
 // left that could still need it.
 func (s *stack) serve(ctx context.Context, l net.Listener, c config.HTTP, tokens *token.Tokens, log *slog.Logger) error {
 	start := time.Now()
+	defer roomForGarbage()()
 	var ready readiness
 	handler, err := api.New(api.Config{
 		Relations: s.relations, Accounts: s.accounts, Tokens: tokens,

@@ -200,9 +200,10 @@ func (s *Store) Keep(ctx context.Context, r Row) {
 
 // Kept returns a row as it was at ver, or wraps repo.ErrNotFound.
 func (s *Store) Kept(ctx context.Context, id, ver uint64) (Row, error) {
-	held := s.cache.Get(ctx, []string{keptKey(id, ver)})[0]
-	if held.Found && held.Ver == ver {
-		if r, err := unpack(id, held.Entry); err == nil {
+	var held [1]cache.Held
+	s.cache.Get(ctx, []string{keptKey(id, ver)}, held[:])
+	if held[0].Found && held[0].Ver == ver {
+		if r, err := unpack(id, held[0].Entry); err == nil {
 			return r, nil
 		}
 	}

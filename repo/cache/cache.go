@@ -47,15 +47,15 @@ type Held struct {
 // version of its value. All methods may be called at the same time, and after
 // Close, when they do nothing.
 type Cache interface {
-	// Get returns what the cache holds of each of keys, in their order. A key that
-	// is missing, expired or on a server that is away is not found; a broken cache
+	// Get puts what the cache holds of each of keys into out, which is as long and
+	// zero, in their order. A key that is missing, expired or on a server that is away is not found; a broken cache
 	// is a miss, never an error. When ctx ends, Get returns what it has, at the
 	// latest after one time-out of a server.
-	Get(ctx context.Context, keys []string) []Held
+	Get(ctx context.Context, keys []string, out []Held)
 	// Heads is Get for who shows rows and decides nothing by them: long bodies are
 	// left out, the entries are then Partial, and what another process put may
 	// show up to a second later. What was put here shows at once.
-	Heads(ctx context.Context, keys []string) []Held
+	Heads(ctx context.Context, keys []string, out []Held)
 	// Fill offers entries that a reader found in the database. It adds and
 	// never replaces, except that a whole entry completes a partial one. When ctx
 	// ends, Fill returns and some may not be added.
@@ -87,10 +87,10 @@ var _ Cache = None{}
 func NewNone() None { return None{} }
 
 // Get finds nothing.
-func (None) Get(_ context.Context, keys []string) []Held { return make([]Held, len(keys)) }
+func (None) Get(context.Context, []string, []Held) {}
 
 // Heads finds nothing.
-func (None) Heads(_ context.Context, keys []string) []Held { return make([]Held, len(keys)) }
+func (None) Heads(context.Context, []string, []Held) {}
 
 // Fill does nothing.
 func (None) Fill(context.Context, []Entry) {}

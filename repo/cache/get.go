@@ -6,27 +6,24 @@ import (
 	"time"
 )
 
-// Get returns what the servers hold of keys, asking them all at once. Bodies that
-// are stored apart are taken from this process where it has them, else they are
-// asked for in a second round.
-func (m *Memcached) Get(ctx context.Context, keys []string) []Held {
-	out := make([]Held, len(keys))
+// Get puts what the servers hold of keys into out, asking them all at once. Bodies
+// that are stored apart are taken from this process where it has them, else they
+// are asked for in a second round.
+func (m *Memcached) Get(ctx context.Context, keys []string, out []Held) {
 	if ctx.Err() != nil || !m.enter() {
-		return out
+		return
 	}
 	defer m.calls.Done()
 	away := m.ask(ctx, keys, out)
 	m.complete(ctx, keys, out)
 	m.count(out, away)
-	return out
 }
 
-// Heads returns what this process has asked for or put a moment ago, and of the
-// other keys what the servers hold, without bodies that are stored apart.
-func (m *Memcached) Heads(ctx context.Context, keys []string) []Held {
-	out := make([]Held, len(keys))
+// Heads puts what this process has asked for or put a moment ago into out, and of
+// the other keys what the servers hold, without bodies that are stored apart.
+func (m *Memcached) Heads(ctx context.Context, keys []string, out []Held) {
 	if ctx.Err() != nil || !m.enter() {
-		return out
+		return
 	}
 	defer m.calls.Done()
 	var far []string
@@ -41,7 +38,6 @@ func (m *Memcached) Heads(ctx context.Context, keys []string) []Held {
 		away = m.farHeads(ctx, far, at, out)
 	}
 	m.count(out, away)
-	return out
 }
 
 // farHeads asks for heads; at says where they go in out.
@@ -149,7 +145,15 @@ func (m *Memcached) ask(ctx context.Context, keys []string, out []Held) (away in
 	batches := m.batches(keys)
 	if deadline, ends := ctx.Deadline(); len(batches) == 1 && (!ends || time.Until(deadline) > m.timeout) {
 		b := batches[0]
-		return b.take(b.ask(), keys, out)
+		if !b.node.get(b.keys, b.at, out) {
+			return len(b.keys)
+		}
+		for i := range out {
+			if out[i].Found {
+				out[i].Key = keys[i]
+			}
+		}
+		return 0
 	}
 	answers := make(chan answer, len(batches))
 	for _, b := range batches {
@@ -167,8 +171,11 @@ func (m *Memcached) ask(ctx context.Context, keys []string, out []Held) (away in
 }
 
 func (b batch) ask() answer {
-	found := make([]Held, len(b.keys))
-	return answer{b, found, b.node.get(b.keys, found)}
+	found, at := make([]Held, len(b.keys)), make([]int, len(b.keys))
+	for i := range at {
+		at[i] = i
+	}
+	return answer{b, found, b.node.get(b.keys, at, found)}
 }
 
 // take puts an answer where it belongs.

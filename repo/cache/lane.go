@@ -75,17 +75,21 @@ func newLanes(a address, timeout time.Duration) *lanes {
 	return l
 }
 
-// get puts what the server holds of keys into items, which are as many.
-func (l *lanes) get(keys []string, items []item) error {
+// ask returns what the server holds of keys. Whoever has read it calls release.
+func (l *lanes) ask(keys []string) (*asking, error) {
 	a := askings.Get().(*asking)
-	defer askings.Put(a)
-	a.keys, a.items, a.err = keys, items, nil
+	a.keys, a.items = keys, slices.Grow(a.items[:0], len(keys))[:len(keys)]
 	if mine := l.board(a); mine != nil {
 		l.lead(mine, a)
 	}
-	err := a.err
-	a.keys, a.items, a.err = nil, nil, nil
-	return err
+	return a, a.err
+}
+
+// release forgets a question and its answer.
+func (a *asking) release() {
+	clear(a.items)
+	a.keys, a.err = nil, nil
+	askings.Put(a)
 }
 
 // board returns a lane if a is to ask, nil if somebody else asked for it.

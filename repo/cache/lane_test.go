@@ -62,8 +62,8 @@ func TestLanes_Get(t *testing.T) {
 				for i := range keys {
 					keys[i] = []string{"a", "bb", "gone", "c", "gone2"}[rand.IntN(5)]
 				}
-				items := make([]item, len(keys))
-				if err := l.get(keys, items); err != nil {
+				a, err := l.ask(keys)
+				if err != nil {
 					t.Error(err)
 					return
 				}
@@ -72,10 +72,11 @@ func TestLanes_Get(t *testing.T) {
 					if strings.HasPrefix(key, "gone") {
 						want, cas = "", 0
 					}
-					if string(items[i].value) != want || items[i].cas != cas {
-						t.Errorf("%v: got %q, %d of key %d", keys, items[i].value, items[i].cas, i)
+					if got := a.items[i]; string(got.value) != want || got.cas != cas {
+						t.Errorf("%v: got %q, %d of key %d", keys, got.value, got.cas, i)
 					}
 				}
+				a.release()
 			}
 		})
 	}
@@ -109,7 +110,8 @@ func TestLanes_Bad(t *testing.T) {
 			var readers sync.WaitGroup
 			for range 10 {
 				readers.Go(func() {
-					if err := l.get([]string{"k"}, make([]item, 1)); err == nil {
+					a, err := l.ask([]string{"k"})
+					if a.release(); err == nil {
 						t.Error("got no error")
 					}
 				})
@@ -118,9 +120,9 @@ func TestLanes_Bad(t *testing.T) {
 			mu.Lock()
 			good = true
 			mu.Unlock()
-			items := make([]item, 1)
-			if err := l.get([]string{"k"}, items); err != nil || string(items[0].value) != "v" || items[0].cas != 7 {
-				t.Errorf("afterwards: got %q, %d, %v", items[0].value, items[0].cas, err)
+			a, err := l.ask([]string{"k"})
+			if err != nil || string(a.items[0].value) != "v" || a.items[0].cas != 7 {
+				t.Errorf("afterwards: got %q, %d, %v", a.items[0].value, a.items[0].cas, err)
 			}
 		})
 	}
@@ -137,7 +139,7 @@ func TestLanes_Hang(t *testing.T) {
 	for range 20 {
 		readers.Go(func() {
 			start := time.Now()
-			err := l.get([]string{"k"}, make([]item, 1))
+			_, err := l.ask([]string{"k"})
 			if took := time.Since(start); err == nil || took > 2*timeout-timeout/10 {
 				t.Errorf("got %v after %v", err, took)
 			}

@@ -76,20 +76,15 @@ func NewLocal(cfg LocalConfig) (*Local, error) {
 
 func (e Entry) weight() int64 { return int64(entryOverhead + len(e.Key) + e.bytes()) }
 
-// Get returns what the cache holds of keys.
-func (l *Local) Get(ctx context.Context, keys []string) []Held {
-	return l.get(ctx, keys, false)
-}
+// Get puts what the cache holds of keys into out.
+func (l *Local) Get(ctx context.Context, keys []string, out []Held) { l.get(ctx, keys, out, false) }
 
-// Heads returns what the cache holds of keys, bodies too where it has them.
-func (l *Local) Heads(ctx context.Context, keys []string) []Held {
-	return l.get(ctx, keys, true)
-}
+// Heads puts what the cache holds of keys into out, bodies too where it has them.
+func (l *Local) Heads(ctx context.Context, keys []string, out []Held) { l.get(ctx, keys, out, true) }
 
-func (l *Local) get(ctx context.Context, keys []string, partial bool) []Held {
-	out := make([]Held, len(keys))
+func (l *Local) get(ctx context.Context, keys []string, out []Held, partial bool) {
 	if l.closed.Load() || ctx.Err() != nil {
-		return out
+		return
 	}
 	found := 0
 	for i, key := range keys {
@@ -102,7 +97,6 @@ func (l *Local) get(ctx context.Context, keys []string, partial bool) []Held {
 	}
 	l.metrics.hit.Add(float64(found))
 	l.metrics.miss.Add(float64(len(keys) - found))
-	return out
 }
 
 // Fill adds entries whose keys are not held.

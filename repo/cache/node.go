@@ -146,26 +146,26 @@ func (n *node) ping() error {
 }
 
 // get puts what is held of at most maxBatch keys, all of them of bodies or none,
-// into out; false if the node is away.
-func (n *node) get(keys []string, out []Held) bool {
+// into out, where at says; false if the node is away.
+func (n *node) get(keys []string, at []int, out []Held) bool {
 	s := n.session.Load()
 	if s == nil || !s.open.Load() {
 		return false
 	}
 	dials := n.dials.Load()
-	items := make([]item, len(keys))
 	from := s.heads
 	if strings.HasSuffix(keys[0], bodySuffix) {
 		from = s.bodies
 	}
-	err := from.get(keys, items)
+	asked, err := from.ask(keys)
+	defer asked.release()
 	if unanswered(err) {
 		n.fall(s, err)
 	}
 	if err != nil {
 		return false
 	}
-	for i, it := range items {
+	for i, it := range asked.items {
 		if it.value == nil {
 			continue
 		}
@@ -175,7 +175,7 @@ func (n *node) get(keys []string, out []Held) bool {
 			continue
 		}
 		e.Token = Token{it.cas, dials}
-		out[i] = Held{e, true, kind}
+		out[at[i]] = Held{e, true, kind}
 	}
 	return true
 }

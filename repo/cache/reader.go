@@ -1,6 +1,10 @@
 package cache
 
-import "context"
+import (
+	"context"
+	"slices"
+	"sync"
+)
 
 // Reader reads one kind of row through a cache: it answers from the cache what
 // it can, one caller loads the rest from the database and fills the cache, and
@@ -79,11 +83,15 @@ func (r *Reader[V]) keys(ids []uint64) []string {
 
 // held puts what the cache has into out and returns the places of what it lacks.
 func (r *Reader[V]) held(ctx context.Context, ids []uint64, keys []string, out []V) (missing []int) {
-	get := r.Cache.Get
+	got := borrow(len(keys))
+	defer giveBack(got)
 	if r.Heads {
-		get = r.Cache.Heads
+		r.Cache.Heads(ctx, keys, *got)
+	} else {
+		r.Cache.Get(ctx, keys, *got)
 	}
-	for i, h := range get(ctx, keys) {
+	for i := range *got {
+		h := &(*got)[i]
 		if !h.Found {
 			missing = append(missing, i)
 			continue
@@ -95,6 +103,22 @@ func (r *Reader[V]) held(ctx context.Context, ids []uint64, keys []string, out [
 		}
 	}
 	return missing
+}
+
+// helds are slices to be used again. A page of forty takes more memory for what is
+// held than for what is made of it.
+var helds = sync.Pool{New: func() any { return new([]Held) }}
+
+// borrow returns n zero Held, to be given back.
+func borrow(n int) *[]Held {
+	s := helds.Get().(*[]Held)
+	*s = slices.Grow((*s)[:0], n)[:n]
+	return s
+}
+
+func giveBack(s *[]Held) {
+	clear(*s)
+	helds.Put(s)
 }
 
 func (r *Reader[V]) fill(ctx context.Context, keys []string, idOf map[string]uint64) (map[string]V, error) {
