@@ -25,5 +25,5 @@ const MaxBytes = maxBytes
 // ForgetNear empties what this process keeps of long bodies.
 func (m *Memcached) ForgetNear() {
 	m.near.entries.InvalidateAll()
-	m.nearHeads.entries.InvalidateAll()
+	m.nearHeads.forget()
 }

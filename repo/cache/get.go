@@ -28,8 +28,9 @@ func (m *Memcached) Heads(ctx context.Context, keys []string, out []Held) {
 	defer m.calls.Done()
 	var far []string
 	var at []int
+	now := m.nearHeads.now()
 	for i, key := range keys {
-		if out[i].Entry, out[i].Found = m.nearHeads.get(key, 0); !out[i].Found {
+		if out[i].Entry, out[i].Found = m.nearHeads.get(key, now); !out[i].Found {
 			far, at = append(far, key), append(at, i)
 		}
 	}

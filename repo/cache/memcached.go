@@ -77,7 +77,7 @@ type Memcached struct {
 	timeout   time.Duration
 	nodes     []*node
 	near      *near // whole entries with long bodies
-	nearHeads *near
+	nearHeads *heads
 	metrics   *metrics
 
 	mu     sync.RWMutex // guards closed against calls that begin
@@ -98,11 +98,8 @@ func NewMemcached(cfg MemcachedConfig) (*Memcached, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := &Memcached{prefix: cfg.Prefix, timeout: cfg.Timeout, metrics: metrics}
-	if m.near, err = newNear(cfg.Near, cfg.Expiry); err == nil {
-		m.nearHeads, err = newNear(cfg.Near/8, max(cfg.NearHeads, 1))
-	}
-	if err != nil {
+	m := &Memcached{prefix: cfg.Prefix, timeout: cfg.Timeout, nearHeads: newHeads(cfg.Near/8, cfg.NearHeads), metrics: metrics}
+	if m.near, err = newNear(cfg.Near, cfg.Expiry); err != nil {
 		metrics.close()
 		return nil, err
 	}
@@ -275,7 +272,6 @@ func (m *Memcached) Close() error {
 		n.close()
 	}
 	m.near.close()
-	m.nearHeads.close()
 	m.metrics.close()
 	return nil
 }

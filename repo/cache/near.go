@@ -8,9 +8,9 @@ import (
 	"github.com/maypok86/otter/v2"
 )
 
-// near holds entries in this process. Those whose bodies are long are only used
-// after the server has said which ver of a row is held, so they are never older
-// than what the server would have sent. Heads are used unasked, and not for long.
+// near holds entries with long bodies in this process. They are only used after
+// the server has said which ver of a row is held, so they are never older than
+// what the server would have sent.
 type near struct{ entries *otter.Cache[string, Entry] }
 
 func newNear(maxBytes int64, expiry time.Duration) (*near, error) {
