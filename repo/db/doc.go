@@ -48,5 +48,6 @@
 // writes the arguments into the text: one round trip instead of two, which
 // about doubles the rate of small reads, but escapes every byte, which about
 // halves the rate of 40 KB writes (BenchmarkInterpolate). A program that does
-// both opens a pool for each.
+// both opens a pool for each, and says of the second that it is Binary, if no
+// argument of its statements is text.
 package db

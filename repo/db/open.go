@@ -61,6 +61,10 @@ type Config struct {
 	// Interpolate writes arguments into the statement, see the package doc: on
 	// for pools of small reads, off for pools that write lists.
 	Interpolate bool
+	// Binary says that no statement has text for an argument. The server then
+	// takes lists as the bytes they are, instead of looking at each byte for the
+	// characters it might be, which was a sixth of its work on commits.
+	Binary bool
 }
 
 // Open opens a pool on the database of c.DSN and checks that it answers. It
@@ -130,7 +134,11 @@ func prepare(cfg *mysql.Config, c Config) error {
 	cfg.WriteTimeout = max(0, or(c.WriteTimeout, DefaultWriteTimeout))
 	// What the driver would print it also returns.
 	cfg.Logger = &mysql.NopLogger{}
-	return cfg.Apply(mysql.Charset("utf8mb4", ""))
+	charset := "utf8mb4"
+	if c.Binary {
+		charset = "binary"
+	}
+	return cfg.Apply(mysql.Charset(charset, ""))
 }
 
 // seconds rounds d up to whole seconds, the unit of innodb_lock_wait_timeout.

@@ -21,11 +21,15 @@ const hostile = "?parseTime=true&loc=Asia%2FTokyo&clientFoundRows=true&multiStat
 
 func TestOpen_Session(t *testing.T) {
 	for _, interpolate := range []bool{false, true} {
-		pool := open(t, db.Config{DSN: dbtest.DSN(t) + hostile, Interpolate: interpolate, LockWait: 1500 * time.Millisecond})
+		charset := "binary"
+		if interpolate {
+			charset = "utf8mb4"
+		}
+		pool := open(t, db.Config{DSN: dbtest.DSN(t) + hostile, Interpolate: interpolate, Binary: !interpolate, LockWait: 1500 * time.Millisecond})
 		for query, want := range map[string]string{
 			`SELECT @@sql_mode`:                 "STRICT_TRANS_TABLES,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION",
 			`SELECT @@time_zone`:                "+00:00",
-			`SELECT @@character_set_connection`: "utf8mb4",
+			`SELECT @@character_set_connection`: charset,
 			`SELECT @@innodb_lock_wait_timeout`: "2",
 			`SELECT 'a' 'b' AS label`:           "ab",
 			`SELECT UTC_TIMESTAMP() = NOW()`:    "1",
