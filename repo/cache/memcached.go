@@ -99,7 +99,7 @@ func NewMemcached(cfg MemcachedConfig) (*Memcached, error) {
 		return nil, err
 	}
 	m := &Memcached{prefix: cfg.Prefix, timeout: cfg.Timeout, nearHeads: newHeads(cfg.Near/8, cfg.NearHeads), metrics: metrics}
-	if m.near, err = newNear(cfg.Near, cfg.Expiry); err != nil {
+	if m.near, err = newNear(cfg.Near); err != nil {
 		metrics.close()
 		return nil, err
 	}

@@ -10,14 +10,18 @@ import (
 
 // near holds entries with long bodies in this process. They are only used after
 // the server has said which ver of a row is held, so they are never older than
-// what the server would have sent.
+// what the server would have sent. What nobody asks for leaves, so that the memory
+// of a busy process is soon as large as it will be.
 type near struct{ entries *otter.Cache[string, Entry] }
 
-func newNear(maxBytes int64, expiry time.Duration) (*near, error) {
+// nearFor is how long a long body stays near that nobody asks for.
+const nearFor = time.Minute
+
+func newNear(maxBytes int64) (*near, error) {
 	entries, err := otter.New(&otter.Options[string, Entry]{
 		MaximumWeight:    uint64(maxBytes),
 		Weigher:          func(_ string, e Entry) uint32 { return uint32(e.weight()) },
-		ExpiryCalculator: otter.ExpiryWriting[string, Entry](expiry),
+		ExpiryCalculator: otter.ExpiryAccessing[string, Entry](nearFor),
 	})
 	if err != nil {
 		return nil, fmt.Errorf("make the cache of long bodies: %w", err)
