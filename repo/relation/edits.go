@@ -118,6 +118,17 @@ func unsent(read map[uint64]Row, sent []Row) []Row {
 // Pack turns a changed draft into the row to swap in.
 func (e *Edits) Pack(d *Draft) (Row, error) { return e.store.Pack(d, uint32(e.now().Unix())) }
 
+// swapIn packs a draft and swaps it within tx. It returns what it sent, also where
+// that is lost.
+func (e *Edits) swapIn(ctx context.Context, tx *sqlx.Tx, d *Draft) (sent []Row, err error) {
+	r, err := e.Pack(d)
+	if err != nil {
+		return nil, err
+	}
+	sent = []Row{r}
+	return sent, e.store.swapAll(ctx, tx, sent)
+}
+
 // Swap stores rows, all or none.
 func (e *Edits) Swap(ctx context.Context, rows []Row) (won bool, err error) {
 	return e.store.Swap(ctx, rows)

@@ -62,12 +62,8 @@ func (e *Edits) Forget(ctx context.Context, id uint64, ids []uint64, dry bool) (
 			if d, gone, err = forget(ctx, tx, id, ids); err != nil || dry || !d.Changed() {
 				return err
 			}
-			r, err := e.Pack(d)
-			if err != nil {
-				return err
-			}
-			sent = []Row{r}
-			return e.store.swapAll(ctx, tx, sent)
+			sent, err = e.swapIn(ctx, tx, d)
+			return err
 		})
 	})
 	won, err := e.store.judge(ctx, sent, err)

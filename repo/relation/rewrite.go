@@ -97,12 +97,8 @@ func (e *Edits) rewrite(ctx context.Context, id uint64, told *Told) (done Rewrit
 			return err
 		}
 		done = w.done
-		r, err := e.Pack(w.draft())
-		if err != nil {
-			return err
-		}
-		sent = []Row{r}
-		return e.store.swapAll(ctx, tx, sent)
+		sent, err = e.swapIn(ctx, tx, w.draft())
+		return err
 	})
 	if errors.Is(err, ErrLost) || errors.Is(err, list.ErrFormat) {
 		return done, false, err

@@ -34,12 +34,8 @@ func (e *Edits) Trim(ctx context.Context, id uint64, limit int) (done Trimmed, e
 		if done, err = d.trim(ctx, tx, limit); err != nil || done.Entries == 0 {
 			return err
 		}
-		r, err := e.Pack(d)
-		if err != nil {
-			return err
-		}
-		sent = []Row{r}
-		return e.store.swapAll(ctx, tx, sent)
+		sent, err = e.swapIn(ctx, tx, d)
+		return err
 	})
 	won, err := e.store.judge(ctx, sent, err)
 	if err != nil || !won || len(sent) == 0 {
