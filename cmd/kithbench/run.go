@@ -230,7 +230,7 @@ func (r *runner) measure(ctx context.Context) error {
 		"page":   b.Pages,
 		"mixed":  b.Mixed,
 		"contend": func(ctx context.Context) error {
-			return b.Contend(ctx, peer.KithName, r.clientProcess)
+			return b.Contend(ctx, b.Peer(peer.KithName), r.clientProcess)
 		},
 		"http":   func(ctx context.Context) error { return r.http(ctx) },
 		"memory": func(ctx context.Context) error { return r.memory(ctx) },

@@ -10,6 +10,9 @@ const (
 	long    = 4_200_000_000
 )
 
+// FreshEach is how many ids from Fresh on the followers of one star may take.
+const FreshEach = 1_000_000
+
 // FullList is how many followers a star has: kith's cap of a list.
 const FullList = 10_000
 
