@@ -74,6 +74,17 @@ func openKith(ctx context.Context, s *server.Servers, name, dsn string) (peer.Pe
 	}
 }
 
+// residentOf weighs the memory server of a peer, where it has one.
+func residentOf(s *server.Servers) func(name string) (int64, error) {
+	of := map[string]server.Which{peer.KithName: server.Memcached, peer.RedisName: server.Redis, peer.SyncedName: server.RedisSynced}
+	return func(name string) (int64, error) {
+		if which, ok := of[name]; ok {
+			return s.Memory(which)
+		}
+		return 0, nil
+	}
+}
+
 func closePeers(peers []peer.Peer) {
 	for _, p := range peers {
 		if err := p.Close(); err != nil {

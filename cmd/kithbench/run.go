@@ -32,6 +32,13 @@ type runCmd struct {
 	Out     string        `help:"Where the table, the JSON and the plot go; nothing is written without it." type:"path"`
 }
 
+// The graphs that are loaded: as it was read, and with the accounts that works
+// need and a time for each follow.
+const (
+	asFile   = "as the file is"
+	withTime = "each follow at a time of its own"
+)
+
 // names of the works, in the order in which they run.
 var works = []string{"space", "hot", "spread", "one", "states", "page", "mixed", "contend", "http", "memory"}
 
@@ -185,10 +192,10 @@ func (r *runner) bareSpace(ctx context.Context) error {
 		return err
 	}
 	defer closePeers(peers)
-	if err := load(ctx, peers, r.plain); err != nil {
+	if err := r.load(ctx, peers, r.plain, asFile); err != nil {
 		return err
 	}
-	return r.bench.Space(ctx, peers, "as the file is", len(r.plain.Edges))
+	return r.bench.Space(ctx, peers, asFile, len(r.plain.Edges), residentOf(s))
 }
 
 // open starts the servers and loads every peer.
@@ -202,16 +209,18 @@ func (r *runner) open(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	return load(ctx, r.bench.Peers, r.bench.Graph)
+	return r.load(ctx, r.bench.Peers, r.bench.Graph, withTime)
 }
 
-func load(ctx context.Context, peers []peer.Peer, g *graph.Graph) error {
+func (r *runner) load(ctx context.Context, peers []peer.Peer, g *graph.Graph, name string) error {
 	for _, p := range peers {
 		start := time.Now()
 		if err := p.Load(ctx, g); err != nil {
 			return fmt.Errorf("load %s: %w", p.Name(), err)
 		}
-		say("%-14s loaded %d follows in %v", p.Name(), len(g.Edges), time.Since(start).Round(10*time.Millisecond))
+		took := time.Since(start)
+		r.bench.Loaded(p.Name(), name, took)
+		say("%-14s loaded %d follows in %v", p.Name(), len(g.Edges), took.Round(10*time.Millisecond))
 	}
 	return nil
 }
@@ -221,7 +230,7 @@ func (r *runner) measure(ctx context.Context) error {
 	b := &r.bench
 	all := map[string]func(context.Context) error{
 		"space": func(ctx context.Context) error {
-			return b.Space(ctx, b.Peers, "each follow at a time of its own", len(b.Graph.Edges))
+			return b.Space(ctx, b.Peers, withTime, len(b.Graph.Edges), residentOf(r.servers))
 		},
 		"hot":    b.Hot,
 		"spread": b.Spread,

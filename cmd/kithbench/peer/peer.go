@@ -28,7 +28,11 @@ type Entry struct {
 type Counts struct{ Following, Followers int64 }
 
 // Space is what a peer's data takes, in bytes; 0 is nothing of that kind.
-type Space struct{ Disk, Memory int64 }
+type Space struct {
+	Pages  int64 // on disk: of the tables and their indexes, the pages in use
+	Files  int64 // on disk: the files, with what is free in them
+	Memory int64 // of a memory server: what its allocator has handed out for it
+}
 
 // The names of the peers, as tables and plots show them.
 const (
