@@ -50,6 +50,15 @@ func openPeer(ctx context.Context, s *server.Servers, name string) (peer.Peer, e
 	return openKith(ctx, s, name, dsn)
 }
 
+// openFresh opens the variant of the peer kith on its database and memcached.
+func openFresh(ctx context.Context, s *server.Servers) (peer.Peer, error) {
+	c, err := peer.OnMemcachedFresh(s.Memcached())
+	if err != nil {
+		return nil, err
+	}
+	return peer.NewKith(ctx, peer.FreshName, s.MySQLDSN(databaseOf(peer.KithName)), c)
+}
+
 func openKith(ctx context.Context, s *server.Servers, name, dsn string) (peer.Peer, error) {
 	switch name {
 	case peer.KithName:

@@ -118,7 +118,7 @@ func (r *runner) run(ctx context.Context) error {
 	if err := r.open(ctx); err != nil {
 		return err
 	}
-	say("asking all %d peers %d questions", len(r.bench.Peers), work.Questions)
+	say("asking all %d peers %d questions", len(r.bench.Peers)+len(r.bench.Variants), work.Questions)
 	if err := r.bench.Check(ctx); err != nil {
 		return fmt.Errorf("peers do not agree: %w", err)
 	}
@@ -208,6 +208,13 @@ func (r *runner) open(ctx context.Context) (err error) {
 	r.bench.Peers, err = openPeers(ctx, r.servers, r.cmd.peers()...)
 	if err != nil {
 		return err
+	}
+	if r.cmd.wants("mixed") && r.bench.Peer(peer.KithName) != nil {
+		fresh, err := openFresh(ctx, r.servers)
+		if err != nil {
+			return fmt.Errorf("open %s: %w", peer.FreshName, err)
+		}
+		r.bench.Variants = []peer.Peer{fresh}
 	}
 	return r.load(ctx, r.bench.Peers, r.bench.Graph, withTime)
 }
@@ -300,7 +307,7 @@ func (r *runner) close() (err error) {
 	if r.site != nil {
 		err = r.site.stop()
 	}
-	closePeers(r.bench.Peers)
+	closePeers(slices.Concat(r.bench.Peers, r.bench.Variants))
 	if r.servers != nil {
 		err = errors.Join(err, r.servers.Stop())
 	}

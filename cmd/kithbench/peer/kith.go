@@ -80,6 +80,12 @@ func OnMemcached(socket string) (cache.Cache, error) {
 	return cache.NewMemcached(cache.MemcachedConfig{Servers: []string{socket}, Timeout: time.Second})
 }
 
+// OnMemcachedFresh is the same without heads that this process remembers for a
+// second: counts are asked for each time.
+func OnMemcachedFresh(socket string) (cache.Cache, error) {
+	return cache.NewMemcached(cache.MemcachedConfig{Servers: []string{socket}, Timeout: time.Second, NearHeads: -1})
+}
+
 // InProcess is the cache of one process, of the default size.
 func InProcess() (cache.Cache, error) {
 	return cache.NewLocal(cache.LocalConfig{MaxBytes: 256 << 20})

@@ -63,7 +63,8 @@ func (a *asker) change(ctx context.Context) error {
 	return nil
 }
 
-// each makes a change in all peers and in the plain map.
+// each makes a change in all peers and in the plain map. Variants share the data
+// of a peer.
 func (a *asker) each(change func(peer.Peer) error) error {
 	for _, p := range append(slices.Clone(a.b.Peers), peer.Peer(a.plain)) {
 		if err := change(p); err != nil {
@@ -77,7 +78,7 @@ func (a *asker) each(change func(peer.Peer) error) error {
 func (a *asker) ask(ctx context.Context) error {
 	q := a.question()
 	want, _ := q.of(ctx, a.plain)
-	for _, p := range a.b.Peers {
+	for _, p := range slices.Concat(a.b.Peers, a.b.Variants) {
 		if _, skips := p.(peer.Skipper); q.skips && !skips {
 			continue
 		}

@@ -42,7 +42,7 @@ func (b *Bench) Mixed(ctx context.Context) error {
 		name string
 		mix  []action
 	}{{"LinkBench", linkBench}, {"TAO", tao}} {
-		loads = append(loads, load{work: "mixed", name: m.name, unit: "actions/s", clients: mixClients, skip: without(peer.NaiveName, peer.PackedName),
+		loads = append(loads, load{work: "mixed", name: m.name, unit: "actions/s", clients: mixClients, variants: true, skip: without(peer.NaiveName, peer.PackedName),
 			begin: func(_ context.Context, p peer.Peer, _ int) (turn, error) {
 				return turn{do: b.mix(p, m.mix)}, nil
 			}})

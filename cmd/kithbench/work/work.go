@@ -26,10 +26,14 @@ import (
 
 // Bench is what all works share.
 type Bench struct {
-	Peers  []peer.Peer
-	Graph  *graph.Graph
-	Rounds int
-	Span   time.Duration // of one peer in one round
+	Peers []peer.Peer
+	// Variants have a part in mixed only. They are on the data of another peer, so
+	// they draw from seeds of their own: what that one has followed they would find
+	// followed.
+	Variants []peer.Peer
+	Graph    *graph.Graph
+	Rounds   int
+	Span     time.Duration // of one peer in one round
 	// Progress is told before each span.
 	Progress func(work, name, peer string, round int)
 	// Lines is what was measured so far.
@@ -54,6 +58,8 @@ type load struct {
 	skip             func(p peer.Peer) bool // peers that have no part in it
 	// latency says that what counts is how long one takes, not how many there are.
 	latency bool
+	// variants says that variants of peers have a part in it.
+	variants bool
 	// begin makes the turn of a peer in a round.
 	begin func(ctx context.Context, p peer.Peer, round int) (turn, error)
 }
@@ -106,14 +112,27 @@ func (b *Bench) lines(l load) (lines []report.Line) {
 	return lines
 }
 
-// taking are the peers that have a part in a case.
+// taking are the peers that have a part in a case, variants last.
 func (b *Bench) taking(l load) (all []peer.Peer) {
 	for _, p := range b.Peers {
 		if l.skip == nil || !l.skip(p) {
 			all = append(all, p)
 		}
 	}
+	if l.variants {
+		all = append(all, b.Variants...)
+	}
 	return all
+}
+
+// variantSeed is above the seeds of all rounds.
+const variantSeed = 1 << 32
+
+func (b *Bench) seed(p peer.Peer, round int) uint64 {
+	if slices.Contains(b.Variants, p) {
+		return variantSeed + uint64(round)
+	}
+	return uint64(round)
 }
 
 // round is one round of one case, a line for each of the peers taking part.
@@ -134,7 +153,7 @@ func (b *Bench) once(ctx context.Context, l load, p peer.Peer, round int) (repor
 	if err != nil {
 		return report.Round{}, err
 	}
-	r, err := drive(ctx, l.clients, b.Span, uint64(round), t.do)
+	r, err := drive(ctx, l.clients, b.Span, b.seed(p, round), t.do)
 	if err == nil && t.after != nil {
 		err = t.after(ctx, r)
 	}
