@@ -13,6 +13,7 @@ import (
 	"kith/cmd/kithbench/graph"
 	"kith/cmd/kithbench/peer"
 	"kith/cmd/kithbench/report"
+	"kith/cmd/kithbench/server"
 )
 
 // Processes is how many processes follow one account at once, 256 clients in all.
@@ -111,9 +112,9 @@ func together(children []*child) (sum report.Round, err error) {
 // child is a process that says when it is ready, waits for a line and answers
 // with what it did.
 type child struct {
-	cmd *exec.Cmd
-	in  io.WriteCloser
-	out *json.Decoder
+	process *server.Process
+	in      io.WriteCloser
+	out     *json.Decoder
 }
 
 func startChild(cmd *exec.Cmd) (*child, error) {
@@ -126,7 +127,8 @@ func startChild(cmd *exec.Cmd) (*child, error) {
 		return nil, err
 	}
 	cmd.Stderr = os.Stderr
-	return &child{cmd: cmd, in: in, out: json.NewDecoder(out)}, cmd.Start()
+	p, err := server.StartProcess(cmd)
+	return &child{process: p, in: in, out: json.NewDecoder(out)}, err
 }
 
 func (c *child) ready() error {
@@ -144,7 +146,7 @@ func (c *child) result() (r report.Round, err error) {
 	if err := c.out.Decode(&r); err != nil {
 		return r, fmt.Errorf("a client process gave no figures: %w", err)
 	}
-	return r, c.cmd.Wait()
+	return r, c.process.Wait()
 }
 
 // ballast is what a process of kith keeps after a while: the near cache of long
