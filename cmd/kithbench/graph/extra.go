@@ -1,8 +1,10 @@
 package graph
 
-// The accounts that works need beside the graph. Their ids are above all that
-// graphs use and below 1<<32, which is where kith's narrow ids end.
+// The accounts that works need beside the graph. Their ids are above those of
+// most graphs, Read refuses the others, and below wide, which is where kith's
+// narrow ids end.
 const (
+	wide    = 1 << 32
 	fans    = 1_000_000_000 // those who follow the accounts below
 	Fresh   = 2_000_000_000 // nobody yet: works make followers from here on
 	stars   = 4_000_000_000
