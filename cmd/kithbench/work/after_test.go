@@ -138,6 +138,6 @@ func TestDrive_Slow(t *testing.T) {
 		return nil
 	})
 	if err != nil || r.Ops < least*clients {
-		t.Errorf("got %d calls of %d clients, %v, want %d of each", r.Ops, clients, err, least)
+		t.Errorf("got %d calls of %d clients, %v, want %d of each on average", r.Ops, clients, err, least)
 	}
 }

@@ -20,29 +20,30 @@ type client struct {
 	lost int64           // what was given up
 }
 
-// least is how many calls every client makes, however long they take: where one
-// call is longer than the span, rounds of a span would have little but the calls
-// that all begin at once.
+// least is how many calls a client makes on average, however long they take:
+// where calls are about as long as the span, a round would have little but those
+// that all begin at once. Not each client: where they fight for one row, the one
+// that loses most may take a minute for three calls.
 const least = 3
 
 // driver is one round of clients.
 type driver struct {
 	begin time.Time
 	span  time.Duration
-	short atomic.Int64 // clients that have made fewer calls than least
+	lacks atomic.Int64 // calls until there are enough
 }
 
-func (d *driver) over() bool { return time.Since(d.begin) >= d.span && d.short.Load() <= 0 }
+func (d *driver) over() bool { return time.Since(d.begin) >= d.span && d.lacks.Load() <= 0 }
 
 // drive lets clients do one thing after the other for a span of time, and until
-// each has done it at least so often, and returns what they did and how long each
-// thing took.
+// they have done it least times each on average, and returns what they did and how
+// long each thing took.
 func drive(ctx context.Context, clients int, span time.Duration, seed uint64, do func(ctx context.Context, c *client) error) (report.Round, error) {
 	all := make([]*client, clients)
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	d := driver{begin: time.Now(), span: span}
-	d.short.Store(int64(clients))
+	d.lacks.Store(int64(clients) * least)
 	var done sync.WaitGroup
 	for i := range all {
 		c := &client{Rand: rand.New(rand.NewPCG(seed, uint64(i))), n: i, took: make([]time.Duration, 0, 1024)}
@@ -64,7 +65,7 @@ func drive(ctx context.Context, clients int, span time.Duration, seed uint64, do
 // work asks until the round is over. Being refused is counted, anything else
 // that goes wrong ends the run: its figures would be worth nothing.
 func (c *client) work(ctx context.Context, d *driver, do func(ctx context.Context, c *client) error) error {
-	for calls := 1; ctx.Err() == nil && !d.over(); calls++ {
+	for ctx.Err() == nil && !d.over() {
 		start := time.Now()
 		switch err := do(ctx, c); {
 		case err == nil:
@@ -74,9 +75,7 @@ func (c *client) work(ctx context.Context, d *driver, do func(ctx context.Contex
 		default:
 			return err
 		}
-		if calls == least {
-			d.short.Add(-1)
-		}
+		d.lacks.Add(-1)
 	}
 	return nil
 }
