@@ -17,6 +17,7 @@ type clientCmd struct {
 	Memcached string        `required:""`
 	Star      uint64        `required:""`
 	First     uint64        `required:""`
+	Warm      uint64        `required:""`
 	Clients   int           `required:""`
 	Span      time.Duration `required:""`
 }
@@ -31,6 +32,6 @@ func (c clientCmd) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	part := work.Part{Star: c.Star, First: c.First, Clients: c.Clients, Span: c.Span}
+	part := work.Part{Star: c.Star, First: c.First, Warm: c.Warm, Clients: c.Clients, Span: c.Span}
 	return errors.Join(work.Serve(ctx, k, part, os.Stdin, os.Stdout), k.Close())
 }

@@ -50,6 +50,15 @@ func openPeer(ctx context.Context, s *server.Servers, name string) (peer.Peer, e
 	return openKith(ctx, s, name, dsn)
 }
 
+// openFresh opens the variant of the peer kith on its database and memcached.
+func openFresh(ctx context.Context, s *server.Servers) (peer.Peer, error) {
+	c, err := peer.OnMemcachedFresh(s.Memcached())
+	if err != nil {
+		return nil, err
+	}
+	return peer.NewKith(ctx, peer.FreshName, s.MySQLDSN(databaseOf(peer.KithName)), c)
+}
+
 func openKith(ctx context.Context, s *server.Servers, name, dsn string) (peer.Peer, error) {
 	switch name {
 	case peer.KithName:
@@ -71,6 +80,17 @@ func openKith(ctx context.Context, s *server.Servers, name, dsn string) (peer.Pe
 	default:
 		k, err := peer.NewKith(ctx, name, dsn, cache.NewNone())
 		return &peer.Naive{Kith: k}, err
+	}
+}
+
+// residentOf weighs the memory server of a peer, where it has one.
+func residentOf(s *server.Servers) func(name string) (int64, error) {
+	of := map[string]server.Which{peer.KithName: server.Memcached, peer.RedisName: server.Redis, peer.SyncedName: server.RedisSynced}
+	return func(name string) (int64, error) {
+		if which, ok := of[name]; ok {
+			return s.Memory(which)
+		}
+		return 0, nil
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -66,25 +67,40 @@ func commit(ctx context.Context) (hash string, dirty bool) {
 	return strings.TrimSpace(string(out)), err != nil || len(changes) > 0
 }
 
-// write puts the table, the JSON and the plot into a folder.
+// write puts the JSON, the table and the plot into a folder, what cannot be had
+// again first. A run without anything to compare kith with has no plot: that of
+// another run is removed.
 func write(run report.Run, dir string) error {
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return err
-	}
-	for name, to := range map[string]func(io.Writer) error{
-		"run.json": run.WriteJSON, "table.txt": run.WriteTable, "table.md": run.WriteMarkdown, "plot.svg": run.WritePlot,
+	var errs []error
+	for _, f := range []struct {
+		name string
+		to   func(io.Writer) error
+	}{
+		{"run.json", run.WriteJSON}, {"table.txt", run.WriteTable}, {"table.md", run.WriteMarkdown}, {"plot.svg", run.WritePlot},
 	} {
-		if err := writeFile(filepath.Join(dir, name), to); err != nil {
-			return fmt.Errorf("write %s: %w", name, err)
+		err := writeFile(filepath.Join(dir, f.name), f.to)
+		if errors.Is(err, report.ErrNothing) {
+			say("%s: %v", f.name, err)
+			if err = os.Remove(filepath.Join(dir, f.name)); errors.Is(err, fs.ErrNotExist) {
+				err = nil
+			}
+		}
+		if err != nil {
+			errs = append(errs, fmt.Errorf("write %s: %w", f.name, err))
 		}
 	}
-	return nil
+	return errors.Join(errs...)
 }
 
+// writeFile puts a whole file in the place of what was there, or leaves that.
 func writeFile(path string, to func(io.Writer) error) error {
-	f, err := os.Create(path)
+	f, err := os.CreateTemp(filepath.Dir(path), ".kithbench-")
 	if err != nil {
 		return err
 	}
-	return errors.Join(to(f), f.Close())
+	defer os.Remove(f.Name()) // finds nothing after the rename
+	if err := errors.Join(to(f), f.Chmod(0o644), f.Close()); err != nil {
+		return err
+	}
+	return os.Rename(f.Name(), path)
 }

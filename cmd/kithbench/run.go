@@ -21,7 +21,7 @@ import (
 
 // runCmd measures.
 type runCmd struct {
-	Short   bool          `help:"A small graph and short spans, two minutes in all: shows that everything works and answers agree, its figures are worth nothing."`
+	Short   bool          `help:"A small graph, or the beginning of --graph, and short spans, two minutes in all: shows that everything works and answers agree, its figures are worth nothing."`
 	Graph   string        `help:"A file of 'follower followee' lines, gzip or plain. Without it, ego-twitter.txt.gz where make accept finds its data, else a graph of the same kind that is made here." type:"existingfile"`
 	Rounds  int           `help:"How often each peer has its turn." default:"5"`
 	Span    time.Duration `help:"How long each turn is." default:"1s"`
@@ -31,6 +31,13 @@ type runCmd struct {
 	Profile string        `help:"A file for the processor profile of what is timed." type:"path"`
 	Out     string        `help:"Where the table, the JSON and the plot go; nothing is written without it." type:"path"`
 }
+
+// The graphs that are loaded: as it was read, and with the accounts that works
+// need and a time for each follow.
+const (
+	asFile   = "as the file is"
+	withTime = "each follow at a time of its own"
+)
 
 // names of the works, in the order in which they run.
 var works = []string{"space", "hot", "spread", "one", "states", "page", "mixed", "contend", "http", "memory"}
@@ -47,36 +54,20 @@ func (c *runCmd) Run(ctx context.Context) error {
 	if err := c.check(); err != nil {
 		return err
 	}
-	dir, err := os.MkdirTemp("", "kithbench-")
-	if err != nil {
+	r := &runner{cmd: c, started: time.Now()}
+	if err := r.readGraph(); err != nil {
 		return err
 	}
-	defer os.RemoveAll(dir)
-	r := &runner{cmd: c, dir: dir, started: time.Now()}
+	var err error
+	if r.dir, err = os.MkdirTemp("", "kithbench-"); err != nil {
+		return err
+	}
+	defer os.RemoveAll(r.dir)
 	err = r.run(ctx)
 	return errors.Join(err, r.close())
 }
 
-func (c *runCmd) check() error {
-	for _, w := range c.Works {
-		if !slices.Contains(works, w) {
-			return fmt.Errorf("there is no work %q, only %v", w, works)
-		}
-	}
-	for _, p := range c.Peers {
-		if !slices.Contains(peer.Names, p) {
-			return fmt.Errorf("there is no peer %q, only %v", p, peer.Names)
-		}
-	}
-	if c.Short {
-		c.Rounds, c.Span, c.Memory = min(c.Rounds, 2), min(c.Span, 250*time.Millisecond), min(c.Memory, 4*time.Second)
-	}
-	if c.Rounds < 1 || c.Span <= 0 {
-		return errors.New("--rounds and --span must be above 0")
-	}
-	return nil
-}
-
+// wants says whether a work is run: all are where none is named.
 func (c *runCmd) wants(work string) bool { return len(c.Works) == 0 || slices.Contains(c.Works, work) }
 
 func (c *runCmd) peers() []string {
@@ -99,9 +90,6 @@ type runner struct {
 }
 
 func (r *runner) run(ctx context.Context) error {
-	if err := r.readGraph(); err != nil {
-		return err
-	}
 	r.bench = work.Bench{Rounds: r.cmd.Rounds, Span: r.cmd.Span, Progress: r.progress}
 	if r.cmd.wants("space") {
 		if err := r.bareSpace(ctx); err != nil {
@@ -111,7 +99,7 @@ func (r *runner) run(ctx context.Context) error {
 	if err := r.open(ctx); err != nil {
 		return err
 	}
-	say("asking all %d peers %d questions", len(r.bench.Peers), work.Questions)
+	say("asking all %d peers %d questions", len(r.bench.Peers)+len(r.bench.Variants), work.Questions)
 	if err := r.bench.Check(ctx); err != nil {
 		return fmt.Errorf("peers do not agree: %w", err)
 	}
@@ -139,28 +127,40 @@ func (r *runner) profiled(ctx context.Context, measure func(context.Context) err
 }
 
 // readGraph reads the file or makes a graph.
-func (r *runner) readGraph() error {
+func (r *runner) readGraph() (err error) {
 	say("reading the graph")
 	path := r.cmd.Graph
-	if root, err := repository(); err == nil && path == "" {
-		path = accepttest.Path(root, "ego-twitter.txt.gz")
+	if path == "" && !r.cmd.Short {
+		path = realGraph()
 	}
-	_, err := os.Stat(path)
 	switch {
-	case r.cmd.Short:
-		r.plain = graph.Make(short, 1)
-	case err != nil:
-		say("no real graph is there: one of the same kind is made")
-		r.plain = graph.Make(made, 1)
-	default:
+	case path != "":
 		if r.plain, err = graph.Read(path, filepath.Base(path)); err != nil {
 			return err
 		}
+	case r.cmd.Short:
+		r.plain = graph.Make(short, 1)
+	default:
+		say("no real graph is there: one of the same kind is made")
+		r.plain = graph.Make(made, 1)
 	}
-	if len(r.plain.Edges) == 0 {
-		return fmt.Errorf("%s has no follows", path)
+	if r.cmd.Short {
+		r.plain.Cut(short)
 	}
-	return nil
+	return r.plain.Check()
+}
+
+// realGraph is the file of the Twitter graph; empty where it is not.
+func realGraph() string {
+	root, err := repository()
+	if err != nil {
+		return ""
+	}
+	path := accepttest.Path(root, "ego-twitter.txt.gz")
+	if _, err := os.Stat(path); err != nil {
+		return ""
+	}
+	return path
 }
 
 // full is the graph with the accounts that works need, and a time for each follow.
@@ -180,15 +180,17 @@ func (r *runner) bareSpace(ctx context.Context) error {
 		return err
 	}
 	defer s.Stop()
-	peers, err := openPeers(ctx, s, peer.KithName, peer.TwoTableName, peer.RedisName, peer.SyncedName)
+	names := slices.DeleteFunc([]string{peer.KithName, peer.TwoTableName, peer.RedisName, peer.SyncedName},
+		func(name string) bool { return !slices.Contains(r.cmd.peers(), name) })
+	peers, err := openPeers(ctx, s, names...)
 	if err != nil {
 		return err
 	}
 	defer closePeers(peers)
-	if err := load(ctx, peers, r.plain); err != nil {
+	if err := r.load(ctx, peers, r.plain, asFile); err != nil {
 		return err
 	}
-	return r.bench.Space(ctx, peers, "as the file is", len(r.plain.Edges))
+	return r.bench.Space(ctx, peers, asFile, len(r.plain.Edges), residentOf(s))
 }
 
 // open starts the servers and loads every peer.
@@ -202,16 +204,25 @@ func (r *runner) open(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	return load(ctx, r.bench.Peers, r.bench.Graph)
+	if r.cmd.wants("mixed") && r.bench.Peer(peer.KithName) != nil {
+		fresh, err := openFresh(ctx, r.servers)
+		if err != nil {
+			return fmt.Errorf("open %s: %w", peer.FreshName, err)
+		}
+		r.bench.Variants = []peer.Peer{fresh}
+	}
+	return r.load(ctx, r.bench.Peers, r.bench.Graph, withTime)
 }
 
-func load(ctx context.Context, peers []peer.Peer, g *graph.Graph) error {
+func (r *runner) load(ctx context.Context, peers []peer.Peer, g *graph.Graph, name string) error {
 	for _, p := range peers {
 		start := time.Now()
 		if err := p.Load(ctx, g); err != nil {
 			return fmt.Errorf("load %s: %w", p.Name(), err)
 		}
-		say("%-14s loaded %d follows in %v", p.Name(), len(g.Edges), time.Since(start).Round(10*time.Millisecond))
+		took := time.Since(start)
+		r.bench.Loaded(p.Name(), name, took)
+		say("%-14s loaded %d follows in %v", p.Name(), len(g.Edges), took.Round(10*time.Millisecond))
 	}
 	return nil
 }
@@ -221,7 +232,7 @@ func (r *runner) measure(ctx context.Context) error {
 	b := &r.bench
 	all := map[string]func(context.Context) error{
 		"space": func(ctx context.Context) error {
-			return b.Space(ctx, b.Peers, "each follow at a time of its own", len(b.Graph.Edges))
+			return b.Space(ctx, b.Peers, withTime, len(b.Graph.Edges), residentOf(r.servers))
 		},
 		"hot":    b.Hot,
 		"spread": b.Spread,
@@ -230,7 +241,7 @@ func (r *runner) measure(ctx context.Context) error {
 		"page":   b.Pages,
 		"mixed":  b.Mixed,
 		"contend": func(ctx context.Context) error {
-			return b.Contend(ctx, peer.KithName, r.clientProcess)
+			return b.Contend(ctx, b.Peer(peer.KithName), r.clientProcess)
 		},
 		"http":   func(ctx context.Context) error { return r.http(ctx) },
 		"memory": func(ctx context.Context) error { return r.memory(ctx) },
@@ -291,14 +302,14 @@ func (r *runner) close() (err error) {
 	if r.site != nil {
 		err = r.site.stop()
 	}
-	closePeers(r.bench.Peers)
+	closePeers(slices.Concat(r.bench.Peers, r.bench.Variants))
 	if r.servers != nil {
 		err = errors.Join(err, r.servers.Stop())
 	}
 	return err
 }
 
-// report shows the table and writes the files.
+// report writes the files and shows the table.
 func (r *runner) report(ctx context.Context) error {
 	run := report.Run{Started: r.started, Took: time.Since(r.started), Machine: report.ReadMachine(r.dir),
 		Graph:  fmt.Sprintf("%s, %d follows, and %d of accounts made for the works", r.plain.Name, len(r.plain.Edges), len(r.bench.Graph.Edges)-len(r.plain.Edges)),
@@ -309,8 +320,8 @@ func (r *runner) report(ctx context.Context) error {
 	if run.Versions, err = r.servers.Versions(ctx); err != nil {
 		return err
 	}
-	if err := run.WriteTable(os.Stdout); err != nil || r.cmd.Out == "" {
-		return err
+	if r.cmd.Out != "" {
+		err = write(run, r.cmd.Out)
 	}
-	return write(run, r.cmd.Out)
+	return errors.Join(err, run.WriteTable(os.Stdout))
 }

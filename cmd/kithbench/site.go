@@ -17,6 +17,7 @@ import (
 	"github.com/shirou/gopsutil/v4/process"
 
 	"kith/app/token"
+	"kith/cmd/kithbench/server"
 	"kith/cmd/kithbench/work"
 )
 
@@ -26,8 +27,8 @@ const secret = "a secret of the benchmark, at least 32 bytes"
 // site is a `kith serve` built from this checkout.
 type site struct {
 	work.Site
-	cmd *exec.Cmd
-	log bytes.Buffer
+	process *server.Process
+	log     bytes.Buffer
 }
 
 // buildKith builds the program into a folder.
@@ -50,16 +51,16 @@ func startSite(ctx context.Context, program, name, dsn, memcached string) (*site
 	if err != nil {
 		return nil, err
 	}
-	s := &site{cmd: exec.CommandContext(ctx, program, "serve")}
+	s, cmd := &site{}, exec.CommandContext(ctx, program, "serve")
 	s.Name, s.URL = name, "http://"+address
 	s.Token = func(account uint64) (string, error) {
 		return tokens.Sign(account, []string{"read", "write", "follow"}, time.Hour)
 	}
-	s.cmd.Env = append(os.Environ(), "KITH_MYSQL_DSN="+dsn, "KITH_MEMCACHED="+memcached, "KITH_LISTEN="+address,
+	cmd.Env = append(os.Environ(), "KITH_MYSQL_DSN="+dsn, "KITH_MEMCACHED="+memcached, "KITH_LISTEN="+address,
 		"KITH_TOKEN_SECRET="+secret, "KITH_RATE_LIMIT=1000000000", "KITH_LOG_LEVEL=warn")
-	s.cmd.Stderr = &s.log
-	if err := s.cmd.Start(); err != nil {
-		return nil, fmt.Errorf("start kith: %w", err)
+	cmd.Stderr = &s.log
+	if s.process, err = server.StartProcess(cmd); err != nil {
+		return nil, err
 	}
 	return s, s.await(ctx)
 }
@@ -93,7 +94,7 @@ func (s *site) await(ctx context.Context) error {
 
 // weigh returns the resident bytes of the server.
 func (s *site) weigh() (int64, error) {
-	p, err := process.NewProcess(int32(s.cmd.Process.Pid))
+	p, err := process.NewProcess(int32(s.process.Process.Pid))
 	if err != nil {
 		return 0, err
 	}
@@ -105,8 +106,8 @@ func (s *site) weigh() (int64, error) {
 }
 
 func (s *site) stop() error {
-	_ = s.cmd.Process.Signal(os.Interrupt)
-	return s.cmd.Wait()
+	_ = s.process.Process.Signal(os.Interrupt)
+	return s.process.Wait()
 }
 
 // startFixed starts the handler that always sends body.
@@ -117,10 +118,11 @@ func startFixed(ctx context.Context, body []byte) (url string, stop func() error
 	if err != nil {
 		return "", nil, err
 	}
-	if err := cmd.Start(); err != nil {
+	p, err := server.StartProcess(cmd)
+	if err != nil {
 		return "", nil, err
 	}
-	stop = func() error { return errors.Join(cmd.Process.Signal(os.Interrupt), cmd.Wait()) }
+	stop = func() error { return errors.Join(p.Process.Signal(os.Interrupt), p.Wait()) }
 	line, err := bufio.NewReader(out).ReadString('\n')
 	if err != nil {
 		return "", nil, errors.Join(fmt.Errorf("start the fixed handler: %w", err), stop())

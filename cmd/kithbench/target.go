@@ -3,6 +3,7 @@ package main
 import (
 	"kith/cmd/kithbench/peer"
 	"kith/cmd/kithbench/report"
+	"kith/cmd/kithbench/work"
 )
 
 // targets are what kith is meant to reach, each as a ratio within one run.
@@ -23,9 +24,10 @@ var targets = []report.Target{
 	{Work: "page of 40", Case: "first", Against: peer.RedisName, AtLeast: 1},
 	{Work: "page of 40", Case: "200th by key", Against: peer.TwoTableName, AtLeast: 1},
 	{Work: "page of 40", Case: "200th by key", Against: peer.TwoTableName, AgainstCase: "200th by offset", AtLeast: 5},
-	{Work: "space", Case: "on disk, as the file is", Against: peer.TwoTableName, AtLeast: 12},
-	{Work: "space", Case: "in memory, as the file is", Against: peer.RedisName, AtLeast: 8},
-	{Work: "memory", Case: "server, 5m0s of the mix over HTTP", Against: "earlier", AtLeast: 0.95, Text: "flat"},
+	{Work: "space", Case: "on disk, pages in use, " + asFile, Against: peer.TwoTableName, AtLeast: 12, Text: "pages of the tables"},
+	{Work: "space", Case: "on disk, files, " + asFile, Against: peer.TwoTableName, AtLeast: 12, Text: "files of the tables"},
+	{Work: "space", Case: "in memory, " + asFile, Against: peer.RedisName, AtLeast: 8},
+	{Work: "memory", Case: work.MemoryCase, Against: work.Earlier, AtLeast: 0.95, Text: "flat"},
 	{Work: "http", Case: "relationships of 40", Against: "echo, fixed body", AtLeast: 0.6},
 	{Work: "http", Case: "followers page", Against: "echo, fixed body", AtLeast: 0.6},
 	{Work: "http", Case: "relationships of 40", Peer: peer.AloneName, Against: "echo, fixed body", AtLeast: 0.6, Text: "the same, cache in the process"},

@@ -1,14 +1,19 @@
 package graph
 
-// The accounts that works need beside the graph. Their ids are above all that
-// graphs use and below 1<<32, which is where kith's narrow ids end.
+// The accounts that works need beside the graph. Their ids are above those of
+// most graphs, Read refuses the others, and below wide, which is where kith's
+// narrow ids end.
 const (
+	wide    = 1 << 32
 	fans    = 1_000_000_000 // those who follow the accounts below
 	Fresh   = 2_000_000_000 // nobody yet: works make followers from here on
 	stars   = 4_000_000_000
 	viewers = 4_100_000_000
 	long    = 4_200_000_000
 )
+
+// FreshEach is how many ids from Fresh on the followers of one star may take.
+const FreshEach = 1_000_000
 
 // FullList is how many followers a star has: kith's cap of a list.
 const FullList = 10_000

@@ -4,6 +4,7 @@
 package graph
 
 import (
+	"fmt"
 	"math/rand/v2"
 )
 
@@ -35,6 +36,28 @@ func (g *Graph) Accounts() []uint64 {
 		}
 	}
 	return ids
+}
+
+// What a graph must have at least for the works to draw from.
+const (
+	LeastAccounts = 100
+	LeastFollows  = 500
+)
+
+// Check returns an error where the graph is too small for the works.
+func (g *Graph) Check() error {
+	if accounts := len(g.Accounts()); accounts < LeastAccounts || g.Own < LeastFollows {
+		return fmt.Errorf("%s has %d accounts and %d follows: works need %d and %d", g.Name, accounts, g.Own, LeastAccounts, LeastFollows)
+	}
+	return nil
+}
+
+// Cut leaves the graph so many of its follows, the first.
+func (g *Graph) Cut(follows int) {
+	if g.Own > follows {
+		g.Name = fmt.Sprintf("the first %d follows of %s", follows, g.Name)
+		g.Edges, g.Own = g.Edges[:follows], follows
+	}
 }
 
 // Pair draws somebody to follow and somebody who does, each as often as the

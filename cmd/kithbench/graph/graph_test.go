@@ -61,23 +61,76 @@ func TestDate(t *testing.T) {
 }
 
 func TestRead(t *testing.T) {
-	text := "1 2\n2 1\n1 2\n3 3\nx y\n4\n10 20 99\n"
-	var zipped bytes.Buffer
-	z := gzip.NewWriter(&zipped)
-	z.Write([]byte(text))
-	z.Close()
-	for name, b := range map[string][]byte{"plain.txt": []byte(text), "zipped.gz": zipped.Bytes()} {
-		path := filepath.Join(t.TempDir(), name)
-		if err := os.WriteFile(path, b, 0o600); err != nil {
-			t.Fatal(err)
-		}
-		g, err := Read(path, name)
-		if want := []Edge{{1, 2, 0}, {2, 1, 0}, {10, 20, 0}}; err != nil || !slices.Equal(g.Edges, want) {
-			t.Errorf("%s: got %v, %v, want %v", name, g.Edges, err, want)
+	text := "# who whom\n1 2\n2\t1\r\n1,2\n3 3\n\n10 20 99\n9000000000,5"
+	want := []Edge{{1, 2, 0}, {2, 1, 0}, {10, 20, 0}, {9000000000, 5, 0}}
+	for name, b := range map[string][]byte{"plain.gz": []byte(text), "zipped.txt": zipped(text)} {
+		g, err := Read(written(t, name, b), name)
+		if err != nil || !slices.Equal(g.Edges, want) || g.Own != len(want) {
+			t.Errorf("%s: got %v, %v, want %v", name, g, err, want)
 		}
 	}
 	if text := string((&Graph{Edges: []Edge{{1, 2, 3}, {4, 5, 0}}}).Text()); !strings.HasPrefix(text, "1 2 3\n4 5 0\n") {
 		t.Errorf("got %q", text)
+	}
+}
+
+func TestRead_Bad(t *testing.T) {
+	whole := zipped(strings.Repeat("1 2\n", 1000))
+	for text, want := range map[string]string{
+		"1 2\nx y\n1 2\n4\n":          `2 bad lines, first line 2: "x" is no id`,
+		"1 2\n4":                      `1 bad lines, first line 2: "4" is not two ids`,
+		"0 1\n":                       `line 1: "0" is no id`,
+		"1 -2\n":                      `line 1: "-2" is no id`,
+		"1 18446744073709551615\n":    `"18446744073709551615" is no id`,
+		"1 2\n3 1000000000\n":         "line 2: id 1000000000 is one of those from 1000000000 to 4294967295",
+		"4294967295 1\n":              "line 1: id 4294967295 is one of those",
+		string(whole[:len(whole)-5]):  "unexpected EOF",
+		strings.Repeat("1", 100_000):  "too long",
+		string([]byte{0x1f, 0x8b, 0}): "EOF",
+	} {
+		_, err := Read(written(t, "bad", []byte(text)), "bad")
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%.40q: got %v, want %s", text, err, want)
+		}
+	}
+}
+
+func zipped(text string) []byte {
+	var b bytes.Buffer
+	z := gzip.NewWriter(&b)
+	z.Write([]byte(text))
+	z.Close()
+	return b.Bytes()
+}
+
+func written(t *testing.T, name string, b []byte) (path string) {
+	t.Helper()
+	path = filepath.Join(t.TempDir(), name)
+	if err := os.WriteFile(path, b, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func TestGraph_Check(t *testing.T) {
+	if err := Make(LeastFollows*6, 1).Check(); err != nil {
+		t.Errorf("got %v of a graph that is large enough", err)
+	}
+	for _, g := range []*Graph{{}, Make(400, 1)} {
+		if err := g.Check(); err == nil || !strings.Contains(err.Error(), "works need") {
+			t.Errorf("%d follows: got %v, want how many works need", g.Own, err)
+		}
+	}
+}
+
+func TestGraph_Cut(t *testing.T) {
+	g := Make(5_000, 1)
+	whole := slices.Clone(g.Edges)
+	if g.Cut(len(whole)); len(g.Edges) != len(whole) {
+		t.Errorf("got %d follows, want all %d", len(g.Edges), len(whole))
+	}
+	if g.Cut(1_000); !slices.Equal(g.Edges, whole[:1_000]) || g.Own != 1_000 || !strings.Contains(g.Name, "first 1000") {
+		t.Errorf("got %d follows of %s, want the first 1000", g.Own, g.Name)
 	}
 }
 

@@ -1,15 +1,11 @@
 package peer
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"slices"
-	"strconv"
-	"strings"
 	"time"
 
 	"github.com/jmoiron/sqlx"
@@ -82,6 +78,12 @@ func NewKith(ctx context.Context, name, dsn string, c cache.Cache) (*Kith, error
 // OnMemcached is the cache of many processes: a memcached on a unix socket.
 func OnMemcached(socket string) (cache.Cache, error) {
 	return cache.NewMemcached(cache.MemcachedConfig{Servers: []string{socket}, Timeout: time.Second})
+}
+
+// OnMemcachedFresh is the same without heads that this process remembers for a
+// second: counts are asked for each time.
+func OnMemcachedFresh(socket string) (cache.Cache, error) {
+	return cache.NewMemcached(cache.MemcachedConfig{Servers: []string{socket}, Timeout: time.Second, NearHeads: -1})
 }
 
 // InProcess is the cache of one process, of the default size.
@@ -185,15 +187,15 @@ func (k *Kith) Counts(ctx context.Context, ids []uint64) ([]Counts, error) {
 // Space is that of the rows and their archive with all indexes and, where there
 // is a memcached, what it takes to hold every row there is.
 func (k *Kith) Space(ctx context.Context) (Space, error) {
-	disk, err := tableBytes(ctx, k.small, "relation", "relation_archive")
+	s, err := tableSpace(ctx, k.small, "relation", "relation_archive")
 	if err != nil || k.Memcached == "" {
-		return Space{Disk: disk}, err
+		return s, err
 	}
 	if err := k.warm(ctx); err != nil {
 		return Space{}, err
 	}
-	memory, err := memcachedBytes(k.Memcached)
-	return Space{Disk: disk, Memory: memory}, err
+	s.Memory, err = memcachedBytes(k.Memcached)
+	return s, err
 }
 
 // warm reads every row through the cache.
@@ -210,41 +212,9 @@ func (k *Kith) warm(ctx context.Context) error {
 	return nil
 }
 
-// memcachedBytes is what a memcached holds, as it counts it: keys, values and
-// the head of each item, without what its slabs leave empty.
-func memcachedBytes(socket string) (int64, error) {
-	conn, err := net.Dial("unix", socket)
-	if err != nil {
-		return 0, fmt.Errorf("ask memcached: %w", err)
-	}
-	defer conn.Close()
-	fmt.Fprint(conn, "stats\r\n")
-	for lines := bufio.NewScanner(conn); lines.Scan(); {
-		if text, ok := strings.CutPrefix(lines.Text(), "STAT bytes "); ok {
-			return strconv.ParseInt(text, 10, 64)
-		}
-	}
-	return 0, errors.New("memcached does not say how much it holds")
-}
-
 // Close commits what waits and lets go of everything.
 func (k *Kith) Close() error {
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 	defer cancel()
 	return errors.Join(k.committer.Close(ctx), k.cache.Close(), k.small.Close(), k.large.Close())
-}
-
-// tableBytes returns what tables take on disk, rows and indexes.
-func tableBytes(ctx context.Context, pool *sqlx.DB, tables ...string) (sum int64, err error) {
-	for _, table := range tables {
-		if _, err := pool.ExecContext(ctx, `ANALYZE TABLE `+table); err != nil {
-			return 0, fmt.Errorf("analyze %s: %w", table, err)
-		}
-		var n int64
-		if err := pool.GetContext(ctx, &n, `SELECT DATA_LENGTH + INDEX_LENGTH FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = ?`, table); err != nil {
-			return 0, fmt.Errorf("size of %s: %w", table, err)
-		}
-		sum += n
-	}
-	return sum, nil
 }

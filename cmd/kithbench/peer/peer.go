@@ -28,11 +28,16 @@ type Entry struct {
 type Counts struct{ Following, Followers int64 }
 
 // Space is what a peer's data takes, in bytes; 0 is nothing of that kind.
-type Space struct{ Disk, Memory int64 }
+type Space struct {
+	Pages  int64 // on disk: of the tables and their indexes, the pages in use
+	Files  int64 // on disk: the files, with what is free in them
+	Memory int64 // of a memory server: what its allocator has handed out for it
+}
 
 // The names of the peers, as tables and plots show them.
 const (
 	KithName     = "kith"            // with memcached, as many processes run it
+	FreshName    = "kith-fresh"      // kith whose counts are never a second old, on the data of kith
 	AloneName    = "kith-alone"      // with the cache in the process, as one process runs it
 	TwoTableName = "twotable"        // follows and fans on the same MySQL
 	PackedName   = "twotable-packed" // the same, a change all in one round trip
@@ -41,7 +46,8 @@ const (
 	NaiveName    = "naive"           // kith's rows, a read-swap loop in each client
 )
 
-// Names are all peers, in the order of tables and turns.
+// Names are all peers, in the order of tables and turns. FreshName is no peer of
+// its own: it comes with KithName.
 var Names = []string{KithName, AloneName, TwoTableName, PackedName, RedisName, SyncedName, NaiveName}
 
 // ErrGaveUp says that a change was tried as often as it is tried, and was not

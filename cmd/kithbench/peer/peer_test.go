@@ -253,8 +253,11 @@ func (c checker) space(t *testing.T) {
 		t.Fatal(err)
 	}
 	n := int64(c.twin.size())
-	if sum := got.Disk + got.Memory; sum < n || sum > n<<12 {
+	if sum := got.Files + got.Memory; sum < n || sum > n<<12 {
 		t.Errorf("got %+v for %d follows", got, n)
+	}
+	if got.Pages > got.Files {
+		t.Errorf("got %d bytes of pages in %d of files", got.Pages, got.Files)
 	}
 }
 

@@ -242,7 +242,7 @@ func (r *Redis) Space(ctx context.Context) (Space, error) {
 	}
 	return Space{
 		Memory: info["used_memory"] - info["used_memory_startup"] - info["mem_clients_normal"] - info["mem_aof_buffer"],
-		Disk:   info["aof_current_size"],
+		Files:  info["aof_current_size"],
 	}, nil
 }
 

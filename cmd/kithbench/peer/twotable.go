@@ -308,8 +308,7 @@ func (t *TwoTable) FollowersAfter(ctx context.Context, id uint64, skip, limit in
 // Space is that of the three tables with all indexes, as Load left them or
 // changes since: a B+tree that grew a row at a time has emptier pages.
 func (t *TwoTable) Space(ctx context.Context) (Space, error) {
-	n, err := tableBytes(ctx, t.pool, "follows", "fans", "counts")
-	return Space{Disk: n}, err
+	return tableSpace(ctx, t.pool, "follows", "fans", "counts")
 }
 
 // SpaceRebuilt is Space after OPTIMIZE TABLE: what the tables take at best.

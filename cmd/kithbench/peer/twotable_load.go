@@ -80,8 +80,12 @@ func send(ctx context.Context, pool *sqlx.DB, load string, n int, at func(i int)
 	if err != nil {
 		return fmt.Errorf("%s: %w", load, err)
 	}
-	if got, err := done.RowsAffected(); err != nil || got != int64(n) {
-		return fmt.Errorf("%s: got %d rows of %d: %w", load, got, n, err)
+	got, err := done.RowsAffected()
+	if err != nil {
+		return fmt.Errorf("%s: %w", load, err)
+	}
+	if got != int64(n) {
+		return fmt.Errorf("%s: got %d rows of %d", load, got, n)
 	}
 	return nil
 }

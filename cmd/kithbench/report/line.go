@@ -6,11 +6,16 @@ import (
 	"time"
 )
 
-// Samples returns one figure for each round: the rate, or the value.
+// Samples returns one figure for each round: the value, the rate or, where less
+// is better, the milliseconds that half of the calls took at most.
 func (l Line) Samples() []float64 {
 	s := slices.Clone(l.Values)
 	for _, r := range l.Rounds {
-		s = append(s, r.Rate())
+		if l.Better == Lower {
+			s = append(s, float64(r.P50)/float64(time.Millisecond))
+		} else {
+			s = append(s, r.Rate())
+		}
 	}
 	return s
 }
@@ -23,8 +28,7 @@ func (r Round) Rate() float64 {
 	return float64(r.Ops) / r.Seconds
 }
 
-// Median is the median of the rounds' rates, or of the values; 0 if there are
-// none.
+// Median is the median of the samples; 0 if there are none.
 func (l Line) Median() float64 { return median(l.Samples()) }
 
 // P50 is the median of the rounds' medians; 0 if there are none.

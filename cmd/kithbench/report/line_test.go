@@ -21,6 +21,7 @@ func TestLine_Median(t *testing.T) {
 		{"EvenRounds", Line{Rounds: []Round{rate(8, 0, 0), rate(2, 0, 0)}}, 2.5},
 		{"NoTime", Line{Rounds: []Round{{Ops: 8}}}, 0},
 		{"Values", Line{Values: []float64{9, 1, 2}}, 2},
+		{"Latency", Line{Better: Lower, Rounds: []Round{rate(8, 2e6, 0), rate(2, 9e6, 0), rate(2, 3e6, 0)}}, 3},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if got := c.line.Median(); got != c.want {

@@ -3,6 +3,8 @@ package report
 import (
 	"fmt"
 	"math"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/dustin/go-humanize"
@@ -48,16 +50,19 @@ func withUnit(v float64, unit string) string {
 	return amount(v, unit) + " " + unit
 }
 
-// times is a ratio. It is never rounded up to 1, so that it does not contradict
-// the words beside it.
+// times is a ratio, whichever it is: rounded to the nearest with three digits
+// that count. The words beside it go by what it was before.
 func times(ratio float64) string {
-	switch {
-	case ratio >= 1:
-		return number(ratio) + " ×"
-	case ratio >= 0.1:
-		return fmt.Sprintf("%.2f ×", math.Floor(ratio*100+1e-9)/100)
+	if ratio <= 0 {
+		return "0 ×"
 	}
-	return fmt.Sprintf("%.2g ×", ratio)
+	text := strconv.FormatFloat(ratio, 'e', 2, 64)
+	rounded, _ := strconv.ParseFloat(text, 64)
+	exponent, _ := strconv.Atoi(text[strings.IndexByte(text, 'e')+1:])
+	if exponent >= 2 {
+		return humanize.Comma(int64(rounded)) + " ×"
+	}
+	return strconv.FormatFloat(rounded, 'f', 2-exponent, 64) + " ×"
 }
 
 // millis is a time in milliseconds.

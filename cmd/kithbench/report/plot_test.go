@@ -23,7 +23,7 @@ func TestRun_WritePlot(t *testing.T) {
 		}
 	}
 	words := svgTexts(t, &b)
-	for _, want := range slices.Concat(madePeers[2:], []string{"1 ×", "0.20 × redis", "800 × naive", "hot, 256 clients"}) {
+	for _, want := range slices.Concat(madePeers[2:], []string{"1 ×", "0.200 × redis", "800 × naive", "hot, 256 clients"}) {
 		if !slices.Contains(words, want) {
 			t.Errorf("got no text %q in the plot, want one", want)
 		}

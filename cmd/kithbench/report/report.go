@@ -42,8 +42,9 @@ type Run struct {
 	Targets  []TargetResult    `json:"targets"`
 }
 
-// Line is what one peer did in one case of one work. A rate has Rounds, a thing
-// that is no rate has Values, in Unit, one for each round.
+// Line is what one peer did in one case of one work. What was timed has Rounds,
+// of which the rate counts or, where less is better, the time of one call. What
+// was weighed has Values, in Unit.
 type Line struct {
 	Work   string    `json:"work"`   // hot
 	Case   string    `json:"case"`   // 256 clients

@@ -12,7 +12,8 @@ import (
 // note is what the columns mean.
 const note = `Figures are medians of the rounds, spread is the lowest and the highest round,
 p50 and p99 are milliseconds. "kith better by" is turned so that above 1 × kith
-is the better one, whichever way the unit counts.`
+is the better one, whichever way the unit counts. Ratios are rounded to the
+nearest; whether kith loses or a target is met goes by what they were before.`
 
 // WriteTable writes the run for people: what it ran on, a table for each work
 // with a row for each peer of each case, and what became of the targets.

@@ -92,8 +92,9 @@ func TestNumbers(t *testing.T) {
 	for _, c := range []struct{ got, want string }{
 		{number(0), "0"}, {number(0.0421), "0.0421"}, {number(4.204), "4.20"}, {number(42.06), "42.1"},
 		{number(1234567.8), "1,234,568"}, {number(99.97), "100.0"}, {amount(1<<30, "bytes"), "1.000 GiB"},
-		{times(0.9999), "0.99 ×"}, {times(0.29), "0.29 ×"}, {times(1), "1.00 ×"}, {times(0.0042), "0.0042 ×"}, {times(0), "0 ×"},
-		{times(12345), "12,345 ×"}, {millis(0), none}, {millis(1500 * time.Microsecond), "1.50"},
+		{times(0.9999), "1.00 ×"}, {times(0.9949), "0.995 ×"}, {times(0.29), "0.290 ×"}, {times(1), "1.00 ×"}, {times(0.004216), "0.00422 ×"},
+		{times(0), "0 ×"}, {times(9.996), "10.0 ×"}, {times(99.96), "100 ×"}, {times(1000), "1,000 ×"}, {times(12345), "12,300 ×"},
+		{millis(0), none}, {millis(1500 * time.Microsecond), "1.50"},
 	} {
 		if c.got != c.want {
 			t.Errorf("got %q, want %q", c.got, c.want)

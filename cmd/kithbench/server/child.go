@@ -7,7 +7,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"time"
 )
@@ -40,30 +39,26 @@ func startChild(p program, folder string, args []string) (*child, error) {
 		return nil, err
 	}
 	c := &child{program: p, cmd: exec.Command(path, args...), out: out, done: make(chan struct{})}
-	c.cmd.Dir, c.cmd.Stdout, c.cmd.Stderr, c.cmd.SysProcAttr = folder, out, out, dieWithParent()
+	c.cmd.Dir, c.cmd.Stdout, c.cmd.Stderr = folder, out, out
 	if err := c.run(); err != nil {
 		out.Close()
-		return nil, fmt.Errorf("start %s: %w", path, err)
+		return nil, err
 	}
 	return c, nil
 }
 
-// run starts the process on a thread of its own that stays until the process is
-// gone: the orphan signal of Linux is tied to that thread.
+// run starts the process and closes done when it is gone.
 func (c *child) run() error {
-	started := make(chan error)
+	p, err := StartProcess(c.cmd)
+	if err != nil {
+		return err
+	}
 	go func() {
-		runtime.LockOSThread()
-		defer runtime.UnlockOSThread()
-		err := c.cmd.Start()
-		started <- err
-		if err == nil {
-			c.cmd.Wait() // says that it was killed
-			c.out.Close()
-			close(c.done)
-		}
+		p.Wait() // says that it was killed
+		c.out.Close()
+		close(c.done)
 	}()
-	return <-started
+	return nil
 }
 
 // await returns when the server answers, is dead, or ctx ends.

@@ -41,6 +41,21 @@ func (l liar) Followers(ctx context.Context, id uint64, before peer.Entry, limit
 	return p, err
 }
 
+func (l liar) FollowersAfter(ctx context.Context, id uint64, skip, limit int) ([]peer.Entry, error) {
+	if l.lie == "offset" && skip > 0 {
+		skip--
+	}
+	return l.plain.FollowersAfter(ctx, id, skip, limit)
+}
+
+func (l liar) Follow(ctx context.Context, from, to uint64, at uint32) error {
+	if _, there := l.out[from][to]; there && l.lie == "follow twice" {
+		put(l.out, from, to, at)
+		put(l.in, to, from, at)
+	}
+	return l.plain.Follow(ctx, from, to, at)
+}
+
 func (l liar) Unfollow(ctx context.Context, from, to uint64) error {
 	if l.lie == "unfollow" {
 		return nil
@@ -54,7 +69,7 @@ func TestCheck(t *testing.T) {
 	g.AddLong()
 	g.AddViewers(ViewerSizes[0])
 	g.Date(1)
-	for _, lie := range []string{"", "counts", "states", "pages", "unfollow"} {
+	for _, lie := range []string{"", "counts", "states", "pages", "unfollow", "offset", "follow twice"} {
 		b := &Bench{Graph: g, Peers: []peer.Peer{newPlain(g), liar{newPlain(g), lie}}}
 		b.Prepare()
 		err := b.Check(t.Context())

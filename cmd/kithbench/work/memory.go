@@ -2,8 +2,10 @@ package work
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
+	"sync"
 	"time"
 
 	"kith/cmd/kithbench/graph"
@@ -13,48 +15,58 @@ import (
 // memoryClients is how many clients keep the server busy while it is weighed.
 const memoryClients = 16
 
+// weighings is how often the server is weighed, but not more than once in
+// leastPause.
+const (
+	weighings  = 240
+	leastPause = 10 * time.Millisecond
+)
+
 // Memory runs a mix of reads and changes through the API for a span of time and
-// weighs the server each second. What counts is how much more it weighs in the
-// last quarter than in the second: the first is when pools and caches fill.
+// weighs the server all the while. What counts is how much more it weighs in the
+// last quarter than in the second: the first is when pools and caches fill. Both
+// are medians of as many weighings, however short the span is.
 func (b *Bench) Memory(ctx context.Context, kith Site, span time.Duration, weigh func() (int64, error)) error {
 	b.Progress("memory", fmt.Sprintf("mixed for %v", span), report.Kith, 0)
-	ctx, stop := context.WithCancel(ctx)
-	defer stop()
-	weights := make(chan []float64, 1)
-	var weighing error
-	go func() {
-		all, err := weighEach(ctx, weigh)
-		weighing = err
-		weights <- all
-	}()
 	do, err := b.overHTTP(kith)
 	if err != nil {
 		return err
 	}
+	var all []float64
+	var weighing error
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	var done sync.WaitGroup
+	done.Go(func() { all, weighing = weighEach(ctx, max(span/weighings, leastPause), weigh) })
 	_, err = drive(ctx, memoryClients, span, 1, do)
 	stop()
-	all := <-weights
-	if err != nil || weighing != nil {
-		return fmt.Errorf("memory under load: %w, %w", err, weighing)
+	done.Wait()
+	if err := errors.Join(err, weighing); err != nil {
+		return fmt.Errorf("memory under load: %w", err)
 	}
 	q := len(all) / 4
 	if q == 0 {
-		return nil
+		return fmt.Errorf("memory under load: the server was weighed %d times in %v, which is not enough to compare", len(all), span)
 	}
-	name := fmt.Sprintf("server, %v of the mix over HTTP", span)
-	b.Lines = append(b.Lines,
-		report.Line{Work: "memory", Case: name, Unit: "MiB in the second quarter", Better: report.Lower, Peer: "earlier", Values: []float64{mid(all[q : 2*q])}},
-		report.Line{Work: "memory", Case: name, Unit: "MiB in the last quarter", Better: report.Lower, Peer: report.Kith, Values: []float64{mid(all[3*q:])}})
+	b.weighed("memory", MemoryCase, "MiB", report.Kith, mid(all[len(all)-q:]))
+	b.weighed("memory", MemoryCase, "MiB", Earlier, mid(all[q:2*q]))
 	return nil
 }
+
+// MemoryCase is the case of the work memory, and Earlier its other line, that of
+// the same server in the second quarter.
+const (
+	MemoryCase = "server under the mix over HTTP, last quarter"
+	Earlier    = "second quarter"
+)
 
 func mid(all []float64) float64 {
 	s := slices.Sorted(slices.Values(all))
 	return s[len(s)/2]
 }
 
-func weighEach(ctx context.Context, weigh func() (int64, error)) (all []float64, err error) {
-	tick := time.NewTicker(time.Second)
+func weighEach(ctx context.Context, pause time.Duration, weigh func() (int64, error)) (all []float64, err error) {
+	tick := time.NewTicker(pause)
 	defer tick.Stop()
 	for {
 		select {

@@ -37,19 +37,17 @@ const mixClients = 32
 // Mixed runs the mixes. Who is asked about follows a Zipf law, with the
 // exponents of LinkBench: 0.8 for reads, 0.741 for changes.
 func (b *Bench) Mixed(ctx context.Context) error {
+	var loads []load
 	for _, m := range []struct {
 		name string
 		mix  []action
 	}{{"LinkBench", linkBench}, {"TAO", tao}} {
-		err := b.run(ctx, load{work: "mixed", name: m.name, unit: "actions/s", clients: mixClients, skip: without(peer.NaiveName, peer.PackedName),
-			begin: func(p peer.Peer, round int) (func(context.Context, *client) error, error) {
-				return b.mix(p, m.mix), nil
+		loads = append(loads, load{work: "mixed", name: m.name, unit: "actions/s", clients: mixClients, variants: true, skip: without(peer.NaiveName, peer.PackedName),
+			begin: func(_ context.Context, p peer.Peer, _ int) (turn, error) {
+				return turn{do: b.mix(p, m.mix)}, nil
 			}})
-		if err != nil {
-			return err
-		}
 	}
-	return nil
+	return b.run(ctx, loads...)
 }
 
 // mixer is one peer under a mix.

@@ -11,7 +11,10 @@ import (
 // plain is the peer that is too simple to be wrong: maps, sorted when asked.
 type plain struct{ out, in map[uint64]map[uint64]uint32 }
 
-var _ peer.Peer = (*plain)(nil)
+var (
+	_ peer.Peer    = (*plain)(nil)
+	_ peer.Skipper = (*plain)(nil)
+)
 
 func newPlain(g *graph.Graph) *plain {
 	p := &plain{out: map[uint64]map[uint64]uint32{}, in: map[uint64]map[uint64]uint32{}}
@@ -66,6 +69,11 @@ func (p *plain) Followers(_ context.Context, id uint64, before peer.Entry, limit
 
 func (p *plain) Following(_ context.Context, id uint64, before peer.Entry, limit int) ([]peer.Entry, error) {
 	return page(p.out[id], before, limit), nil
+}
+
+func (p *plain) FollowersAfter(_ context.Context, id uint64, skip, limit int) ([]peer.Entry, error) {
+	all := page(p.in[id], peer.Entry{}, skip+limit)
+	return all[min(skip, len(all)):], nil
 }
 
 func page(m map[uint64]uint32, before peer.Entry, limit int) []peer.Entry {

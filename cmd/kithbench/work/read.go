@@ -17,20 +17,16 @@ var ViewerSizes = []int{200, 2_000, 20_000}
 
 // States asks what 100 people are to a viewer, half of them people he knows.
 func (b *Bench) States(ctx context.Context) error {
+	var loads []load
 	for _, edges := range ViewerSizes {
-		err := b.run(ctx, load{work: "states of 100", name: fmt.Sprintf("viewer with %d edges", edges), unit: "answers/s", clients: readers,
+		loads = append(loads, load{work: "states of 100", name: fmt.Sprintf("viewer with %d edges", edges), unit: "answers/s", clients: readers,
 			skip: without(peer.NaiveName, peer.PackedName),
-			begin: func(p peer.Peer, round int) (func(context.Context, *client) error, error) {
-				return func(ctx context.Context, c *client) error {
-					_, err := p.States(ctx, graph.Viewer(edges), b.hundred(c, edges))
-					return err
-				}, nil
-			}})
-		if err != nil {
-			return err
-		}
+			begin: reads(func(ctx context.Context, p peer.Peer, c *client) error {
+				_, err := p.States(ctx, graph.Viewer(edges), b.hundred(c, edges))
+				return err
+			})})
 	}
-	return nil
+	return b.run(ctx, loads...)
 }
 
 // hundred draws 100 different people, about half of them known to a viewer.
@@ -46,45 +42,31 @@ func (b *Bench) hundred(c *client, edges int) []uint64 {
 
 const pageSize = 40
 
+// deep is the page that the cases of deep pages ask for, and those about it.
+const deep = 200
+
 // Pages asks for pages of 40 followers: the first of all kinds of accounts, and
 // page 200 of a long list, by its cursor and, of those who page so, by offset.
 func (b *Bench) Pages(ctx context.Context) error {
-	if err := b.run(ctx, load{work: "page of 40", name: "first", unit: "pages/s", clients: readers, skip: without(peer.NaiveName, peer.PackedName),
-		begin: func(p peer.Peer, round int) (func(context.Context, *client) error, error) {
-			return func(ctx context.Context, c *client) error {
-				_, to := b.Graph.Pair(c.Rand)
-				_, err := p.Followers(ctx, to, peer.Entry{}, pageSize)
-				return err
-			}, nil
-		}}); err != nil {
-		return err
-	}
-	return b.deepPages(ctx)
-}
-
-// deep is the page that deepPages asks for, and those about it.
-const deep = 200
-
-func (b *Bench) deepPages(ctx context.Context) error {
 	order := b.drawn.followers(graph.Long())
-	if err := b.run(ctx, load{work: "page of 40", name: "200th by key", unit: "pages/s", clients: readers, skip: without(peer.NaiveName, peer.PackedName),
-		begin: func(p peer.Peer, round int) (func(context.Context, *client) error, error) {
-			return func(ctx context.Context, c *client) error {
-				before := order[pageSize*(deep-5+c.IntN(10))]
-				_, err := p.Followers(ctx, graph.Long(), before, pageSize)
-				return err
-			}, nil
-		}}); err != nil {
+	page := load{work: "page of 40", unit: "pages/s", clients: readers, skip: without(peer.NaiveName, peer.PackedName)}
+	first, key, offset := page, page, page
+	first.name, first.begin = "first", reads(func(ctx context.Context, p peer.Peer, c *client) error {
+		_, to := b.Graph.Pair(c.Rand)
+		_, err := p.Followers(ctx, to, peer.Entry{}, pageSize)
 		return err
-	}
-	return b.run(ctx, load{work: "page of 40", name: "200th by offset", unit: "pages/s", clients: readers,
-		skip: func(p peer.Peer) bool { _, ok := p.(peer.Skipper); return !ok },
-		begin: func(p peer.Peer, round int) (func(context.Context, *client) error, error) {
-			return func(ctx context.Context, c *client) error {
-				_, err := p.(peer.Skipper).FollowersAfter(ctx, graph.Long(), pageSize*(deep-5+c.IntN(10)), pageSize)
-				return err
-			}, nil
-		}})
+	})
+	key.name, key.begin = "200th by key", reads(func(ctx context.Context, p peer.Peer, c *client) error {
+		before := order[pageSize*(deep-5+c.IntN(10))]
+		_, err := p.Followers(ctx, graph.Long(), before, pageSize)
+		return err
+	})
+	offset.name, offset.begin = "200th by offset", reads(func(ctx context.Context, p peer.Peer, c *client) error {
+		_, err := p.(peer.Skipper).FollowersAfter(ctx, graph.Long(), pageSize*(deep-5+c.IntN(10)), pageSize)
+		return err
+	})
+	offset.skip = func(p peer.Peer) bool { _, ok := p.(peer.Skipper); return !ok }
+	return b.run(ctx, first, key, offset)
 }
 
 // draws are what cases draw from.
