@@ -64,7 +64,7 @@ func (im *importer) writeChunk(ctx context.Context, c chunk, t turn) error {
 			return err
 		}
 	}
-	return nil
+	return t.wait(ctx) // also if there was nothing to write: the next would go ahead
 }
 
 func (im *importer) marks(ctx context.Context, ids []uint64) (marks map[uint64]relation.Mark, err error) {

@@ -11,7 +11,7 @@ import (
 // The cached form of an account: created_at, locked, the length of the name,
 // the name, the display name. The digit in a key is the version of the form.
 
-func key(b []byte, id uint64) []byte { return strconv.AppendUint(append(b, "a1:"...), id, 36) }
+func key(b []byte, id uint64) []byte { return strconv.AppendUint(append(b, "a2:"...), id, 36) }
 
 var errCached = errors.New("bad cached account")
 

@@ -41,11 +41,11 @@ func New(small, large *sqlx.DB, c cache.Cache, log *slog.Logger) *Store {
 	return s
 }
 
-func rowKey(b []byte, id uint64) []byte { return strconv.AppendUint(append(b, "f1:"...), id, 36) }
+func rowKey(b []byte, id uint64) []byte { return strconv.AppendUint(append(b, "f2:"...), id, 36) }
 
 // keptKey names a row as it was at one ver.
 func keptKey(id, ver uint64) string {
-	return "fo1:" + strconv.FormatUint(id, 36) + ":" + strconv.FormatUint(ver, 36)
+	return "fo2:" + strconv.FormatUint(id, 36) + ":" + strconv.FormatUint(ver, 36)
 }
 
 func pack(r Row) cache.Entry {

@@ -51,10 +51,11 @@ func (m *Memcached) farHeads(ctx context.Context, keys []string, at []int, out [
 			continue
 		}
 		out[at[i]] = h
-		if m.drops.Load() == drops { // else it may be one of those dropped
-			near := h.head()
-			near.Value = slices.Clone(near.Value) // lets go of the rest of the item
-			m.nearHeads.put(near)
+		near := h.head()
+		near.Value = slices.Clone(near.Value) // lets go of the rest of the item
+		m.nearHeads.put(near)
+		if m.drops.Load() != drops { // it may be one of those dropped
+			m.nearHeads.drop(keys[i])
 		}
 	}
 	return away
@@ -141,10 +142,10 @@ type answer struct {
 // many keys no server was there for.
 //
 // A single batch is asked for without a goroutine, which costs a third of the
-// answer, where ctx lasts longer than the time-out that bounds it anyway.
+// answer, where ctx lasts longer than what bounds it anyway.
 func (m *Memcached) ask(ctx context.Context, keys []string, out []Held) (away int) {
 	batches := m.batches(keys)
-	if deadline, ends := ctx.Deadline(); len(batches) == 1 && (!ends || time.Until(deadline) > m.timeout) {
+	if deadline, ends := ctx.Deadline(); len(batches) == 1 && (!ends || time.Until(deadline) > 2*m.timeout) {
 		b := batches[0]
 		if !b.node.get(b.keys, b.at, out) {
 			return len(b.keys)

@@ -8,13 +8,19 @@ import (
 	"time"
 )
 
-// headBytes is about what a head takes: its slot, entry, key and value.
-const headBytes = 192
+const (
+	// headBytes is about what a head takes: its place, entry, key and value.
+	headBytes = 192
+	// maxHead is the longest value that is kept.
+	maxHead = 256
+)
 
 // heads are the heads that this process has seen a moment ago. Each key has one
 // place, which it shares with others: whoever comes last has it. So a look-up is
 // a few nanoseconds, of which a page of people needs eighty, and memory is bounded
-// without any bookkeeping. They are not for long anyway.
+// without any bookkeeping. They are not for long anyway. (What was put here may so
+// be followed by what a reader had asked for before, if another key took its place
+// within the microseconds between.)
 type heads struct {
 	places []atomic.Pointer[recent]
 	seed   maphash.Seed
@@ -52,8 +58,13 @@ func (h *heads) get(key string, now time.Duration) (Entry, bool) {
 	return r.Entry, true
 }
 
-// put keeps a head, unless it is older than what is kept.
+// put keeps a head, unless it is older than what is kept. What is too long to be
+// kept leaves nothing older behind.
 func (h *heads) put(e Entry) {
+	if len(e.Value) > maxHead {
+		h.drop(e.Key)
+		return
+	}
 	if h.late <= 0 {
 		return
 	}
@@ -70,8 +81,10 @@ func (h *heads) put(e Entry) {
 
 func (h *heads) drop(key string) {
 	place := h.place(key)
-	if old := place.Load(); old != nil && old.Key == key {
-		place.CompareAndSwap(old, nil) // else it was put just now
+	for old := place.Load(); old != nil && old.Key == key; old = place.Load() {
+		if place.CompareAndSwap(old, nil) {
+			return
+		}
 	}
 }
 

@@ -31,6 +31,10 @@ func TestHeads(t *testing.T) {
 	want("b", now, 1)
 	h.drop("b")
 	want("b", now, 0)
+
+	h.put(Entry{Key: "a", Ver: 1})
+	h.put(Entry{Key: "a", Ver: 2, Value: make([]byte, maxHead+1)})
+	want("a", now, 0)
 }
 
 // TestHeads_Late keeps what is older once what was newer is no longer used.

@@ -15,14 +15,21 @@ import (
 	"time"
 )
 
-const (
-	// maxLanes is how many questions are on their way to a server at once.
-	maxLanes = 2
-	// maxAsked is how many keys one question has, about.
-	maxAsked = 128
-	// maxItem is the longest value that is read; we store none as long.
-	maxItem = 2 << 20
+// maxItem is the longest value that is read; we store none as long.
+const maxItem = 2 << 20
+
+// kindOfLanes is how many lanes there are, which is how many questions are on
+// their way to a server at once, and how many keys a question has that is asked
+// for several callers.
+type kindOfLanes struct{ lanes, keys int }
+
+var (
+	headLanes = kindOfLanes{2, 128}
+	bodyLanes = kindOfLanes{4, 4} // each may be long: nobody is to wait for many
 )
+
+// errBusy is what a caller gets whose turn did not come within one time-out.
+var errBusy = errors.New("the server is busy")
 
 // lanes ask for the keys of many callers together. While all lanes are on their
 // way, callers queue up; a lane that comes back takes all that wait. At low load a
@@ -34,6 +41,7 @@ const (
 type lanes struct {
 	address address
 	timeout time.Duration
+	keys    int // of a question
 
 	mu      sync.Mutex
 	free    []*lane // those nobody uses; as long as there is one, nobody waits
@@ -61,21 +69,28 @@ type asking struct {
 	keys  []string
 	items []item
 	// turn gets a lane, if the caller is to ask, or nil when the answer is there.
-	turn chan *lane
-	err  error
+	turn  chan *lane
+	timer *time.Timer // for a turn that does not come
+	err   error
 }
 
-var askings = sync.Pool{New: func() any { return &asking{turn: make(chan *lane, 1)} }}
+var askings = sync.Pool{New: func() any {
+	timer := time.NewTimer(time.Hour)
+	timer.Stop()
+	return &asking{turn: make(chan *lane, 1), timer: timer}
+}}
 
-func newLanes(a address, timeout time.Duration) *lanes {
-	l := &lanes{address: a, timeout: timeout}
-	for range maxLanes {
+func newLanes(a address, timeout time.Duration, k kindOfLanes) *lanes {
+	l := &lanes{address: a, timeout: timeout, keys: k.keys}
+	for range k.lanes {
 		l.free = append(l.free, &lane{})
 	}
 	return l
 }
 
-// ask returns what the server holds of keys. Whoever has read it calls release.
+// ask returns what the server holds of keys. Whoever has read it calls release. It
+// takes one time-out at most to get a turn, and another until the first answer, or
+// the next, is there.
 func (l *lanes) ask(keys []string) (*asking, error) {
 	a := askings.Get().(*asking)
 	a.keys, a.items = keys, slices.Grow(a.items[:0], len(keys))[:len(keys)]
@@ -92,18 +107,55 @@ func (a *asking) release() {
 	askings.Put(a)
 }
 
-// board returns a lane if a is to ask, nil if somebody else asked for it.
+// board returns a lane if a is to ask, nil if somebody else asked for it, or
+// nobody can.
 func (l *lanes) board(a *asking) *lane {
-	l.mu.Lock()
-	if n := len(l.free); n > 0 {
-		mine := l.free[n-1]
-		l.free = l.free[:n-1]
-		l.mu.Unlock()
+	mine, waits := l.queue(a)
+	if !waits {
 		return mine
 	}
+	a.timer.Reset(l.timeout)
+	defer a.timer.Stop()
+	select {
+	case mine := <-a.turn:
+		return mine
+	case <-a.timer.C:
+	}
+	if l.leave(a) {
+		a.err = errBusy
+		return nil
+	}
+	return <-a.turn // somebody is asking for it
+}
+
+// queue returns a free lane, or lets a wait for one; once the lanes are closed
+// neither.
+func (l *lanes) queue(a *asking) (mine *lane, waits bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.closed {
+		a.err = errAway
+		return nil, false
+	}
+	if n := len(l.free); n > 0 {
+		mine = l.free[n-1]
+		l.free = l.free[:n-1]
+		return mine, false
+	}
 	l.waiting = append(l.waiting, a)
-	l.mu.Unlock()
-	return <-a.turn
+	return nil, true
+}
+
+// leave takes a out of those who wait, if it still does.
+func (l *lanes) leave(a *asking) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	at := slices.Index(l.waiting, a)
+	if at < 0 {
+		return false
+	}
+	l.waiting = slices.Delete(l.waiting, at, at+1)
+	return true
 }
 
 // lead asks for a and for all that wait, and hands the lane on.
@@ -121,12 +173,12 @@ func (l *lanes) lead(mine *lane, a *asking) {
 	l.hand(mine, err)
 }
 
-// join takes those who wait along, up to maxAsked keys.
+// join takes those who wait along, as far as their keys fit into one question.
 func (l *lanes) join(mine *lane) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	n, keys := 0, len(mine.together[0].keys)
-	for n < len(l.waiting) && keys+len(l.waiting[n].keys) <= maxAsked {
+	for n < len(l.waiting) && keys+len(l.waiting[n].keys) <= l.keys {
 		keys += len(l.waiting[n].keys)
 		n++
 	}
@@ -134,12 +186,15 @@ func (l *lanes) join(mine *lane) {
 	l.waiting = slices.Delete(l.waiting, 0, n)
 }
 
-// hand gives a lane to the first that waits. Where the server did not answer, all
-// that wait get the error instead: they have waited as long as it was given.
+// hand gives a lane to the first that waits. Where the server did not answer, or is
+// not to be asked any more, all that wait get an error instead.
 func (l *lanes) hand(mine *lane, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if err != nil {
+	if l.closed {
+		err = errAway
+	}
+	if l.closed || unanswered(err) {
 		for _, b := range l.waiting {
 			b.err = err
 			b.turn <- nil
@@ -191,7 +246,7 @@ func (c *lane) ask(a address, timeout time.Duration) error {
 		err = c.send()
 	}
 	if err == nil {
-		err = c.read()
+		err = c.read(timeout)
 	}
 	if err != nil {
 		c.hangUp()
@@ -227,10 +282,15 @@ func (c *lane) send() error {
 }
 
 // read reads answers. They come in the order of the keys, without those that
-// the server does not hold.
-func (c *lane) read() error {
+// the server does not hold. As long as something comes the server is there.
+func (c *lane) read(timeout time.Duration) error {
 	at := place{together: c.together}
-	for {
+	for first := true; ; first = false {
+		if !first && c.in.Buffered() == 0 {
+			if err := c.conn.SetReadDeadline(time.Now().Add(timeout)); err != nil {
+				return err
+			}
+		}
 		line, err := c.in.ReadSlice('\n')
 		if err != nil {
 			return err
@@ -245,6 +305,12 @@ func (c *lane) read() error {
 		to := at.next(key)
 		if to == nil {
 			return fmt.Errorf("memcached answers %q, which was not asked for", key)
+		}
+		if size > maxItem { // nobody stored that here
+			if _, err := c.in.Discard(size + 2); err != nil {
+				return err
+			}
+			continue
 		}
 		value := make([]byte, size+2)
 		if _, err := io.ReadFull(c.in, value); err != nil {
@@ -287,7 +353,7 @@ func parseValue(line []byte) (key []byte, size int, cas uint64, err error) {
 			cas, err = strconv.ParseUint(string(bytes.TrimSuffix(last, []byte("\r\n"))), 10, 64)
 		}
 	}
-	if !ok || !more || err != nil || size < 0 || size > maxItem {
+	if !ok || !more || err != nil || size < 0 {
 		return nil, 0, 0, fmt.Errorf("memcached answers %q", line)
 	}
 	return key, size, cas, nil

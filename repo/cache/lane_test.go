@@ -2,12 +2,14 @@ package cache
 
 import (
 	"bufio"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"net"
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 )
@@ -52,7 +54,7 @@ func TestLanes_Get(t *testing.T) {
 			}
 		}
 		return b.String() + "END\r\n"
-	}), 10*time.Second)
+	}), 10*time.Second, headLanes)
 	defer l.close()
 	var readers sync.WaitGroup
 	for range 40 {
@@ -81,7 +83,7 @@ func TestLanes_Get(t *testing.T) {
 		})
 	}
 	readers.Wait()
-	if len(l.free) != maxLanes || len(l.waiting) != 0 {
+	if len(l.free) != headLanes.lanes || len(l.waiting) != 0 {
 		t.Errorf("in the end %d lanes are free and %d readers wait", len(l.free), len(l.waiting))
 	}
 }
@@ -92,7 +94,7 @@ func TestLanes_Bad(t *testing.T) {
 	t.Parallel()
 	for _, bad := range []string{
 		"ERROR\r\n", "SERVER_ERROR out of memory\r\n", "VALUE k\r\n", "VALUE k 0 x 1\r\n", "VALUE k 0 -1 1\r\n",
-		"VALUE k 0 1 x\r\nv\r\nEND\r\n", "VALUE other 0 1 1\r\nv\r\nEND\r\n", "VALUE k 0 3000000 1\r\n",
+		"VALUE k 0 1 x\r\nv\r\nEND\r\n", "VALUE other 0 1 1\r\nv\r\nEND\r\n",
 		strings.Repeat("VALUE k 0 1 1\r\nv\r\n", 20) + "END\r\n", strings.Repeat("x", 40<<10) + "\r\n",
 	} {
 		t.Run(bad[:min(len(bad), 20)], func(t *testing.T) {
@@ -105,7 +107,7 @@ func TestLanes_Bad(t *testing.T) {
 					return "VALUE k 0 1 7\r\nv\r\nEND\r\n"
 				}
 				return bad
-			}), 10*time.Second)
+			}), 10*time.Second, headLanes)
 			defer l.close()
 			var readers sync.WaitGroup
 			for range 10 {
@@ -128,12 +130,109 @@ func TestLanes_Bad(t *testing.T) {
 	}
 }
 
+// TestLanes_Huge has somebody else store more under a key than is ever read.
+func TestLanes_Huge(t *testing.T) {
+	t.Parallel()
+	l := newLanes(serve(t, func(string) string {
+		return "VALUE k 0 3000000 1\r\n" + strings.Repeat("x", 3000000) + "\r\nVALUE l 0 1 2\r\nv\r\nEND\r\n"
+	}), 10*time.Second, headLanes)
+	defer l.close()
+	for range 3 {
+		a, err := l.ask([]string{"k", "l"})
+		if err != nil || a.items[0].value != nil || string(a.items[1].value) != "v" {
+			t.Errorf("got %d bytes and %q, %v", len(a.items[0].value), a.items[1].value, err)
+		}
+		a.release()
+	}
+}
+
+// TestLanes_Slow has a server that answers, but only one question after the
+// other. Nobody waits for long, and nobody takes it for one that is away.
+func TestLanes_Slow(t *testing.T) {
+	t.Parallel()
+	const timeout = 200 * time.Millisecond
+	l := newLanes(serve(t, func(line string) string {
+		time.Sleep(timeout / 2)
+		var b strings.Builder
+		for _, key := range strings.Fields(line)[1:] {
+			fmt.Fprintf(&b, "VALUE %s 0 1 1\r\nv\r\n", key)
+		}
+		return b.String() + "END\r\n"
+	}), timeout, kindOfLanes{1, 1})
+	defer l.close()
+	var readers sync.WaitGroup
+	var found atomic.Int32
+	for range 20 {
+		readers.Go(func() {
+			start := time.Now()
+			a, err := l.ask([]string{"k"})
+			if err == nil {
+				found.Add(1)
+			} else if unanswered(err) || !errors.Is(err, errBusy) {
+				t.Errorf("got %v", err)
+			}
+			if took := time.Since(start); took > 3*timeout {
+				t.Errorf("waited %v", took)
+			}
+			a.release()
+		})
+	}
+	readers.Wait()
+	if n := found.Load(); n < 1 || n > 4 {
+		t.Errorf("%d of 20 readers were answered", n)
+	}
+	if len(l.free) != 1 || len(l.waiting) != 0 {
+		t.Errorf("in the end %d lanes are free and %d readers wait", len(l.free), len(l.waiting))
+	}
+}
+
+// TestLanes_Closed has the lanes closed while one reader asks and others wait:
+// nobody asks any more.
+func TestLanes_Closed(t *testing.T) {
+	t.Parallel()
+	asked, answer := make(chan bool, 20), make(chan bool)
+	l := newLanes(serve(t, func(string) string {
+		asked <- true
+		<-answer
+		return "END\r\n"
+	}), 10*time.Second, kindOfLanes{1, 1})
+	var readers sync.WaitGroup
+	var failed atomic.Int32
+	for range 5 {
+		readers.Go(func() {
+			if _, err := l.ask([]string{"k"}); errors.Is(err, errAway) {
+				failed.Add(1)
+			}
+		})
+	}
+	<-asked
+	for l.waits() < 4 {
+		time.Sleep(time.Millisecond)
+	}
+	l.close()
+	close(answer)
+	readers.Wait()
+	if len(asked) != 0 || failed.Load() != 4 {
+		t.Errorf("%d more questions, %d readers refused, want 4", len(asked), failed.Load())
+	}
+	if _, err := l.ask([]string{"k"}); !errors.Is(err, errAway) {
+		t.Errorf("afterwards: got %v", err)
+	}
+}
+
+// waits returns how many readers wait for a lane.
+func (l *lanes) waits() int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return len(l.waiting)
+}
+
 // TestLanes_Hang has the server answer nobody: all get an error after one
 // time-out, those who wait for a lane too.
 func TestLanes_Hang(t *testing.T) {
 	t.Parallel()
 	const timeout = 300 * time.Millisecond
-	l := newLanes(serve(t, func(string) string { return "" }), timeout)
+	l := newLanes(serve(t, func(string) string { return "" }), timeout, headLanes)
 	defer l.close()
 	var readers sync.WaitGroup
 	for range 20 {

@@ -42,7 +42,7 @@ type MemcachedConfig struct {
 	// 0 means 100 ms.
 	Timeout time.Duration
 	// MaxIdle is how many connections to a server are kept, and how many are
-	// used at the same time, at least 6; 0 means 64. Four are for readers, who share
+	// used at the same time, at least 8; 0 means 64. Six are for readers, who share
 	// them, a quarter is for commits, which send many rows through one.
 	MaxIdle int
 	// Expiry is how long a row is held, in whole seconds rounded up, at most 30
@@ -71,7 +71,7 @@ type MemcachedConfig struct {
 
 // Memcached is a cache in memcached servers, shared by all processes.
 type Memcached struct {
-	drops atomic.Uint64 // calls of Drop so far
+	drops atomic.Uint64 // grows with each Drop, before and after
 
 	prefix    string
 	timeout   time.Duration
@@ -99,7 +99,7 @@ func NewMemcached(cfg MemcachedConfig) (*Memcached, error) {
 		return nil, err
 	}
 	m := &Memcached{prefix: cfg.Prefix, timeout: cfg.Timeout, nearHeads: newHeads(cfg.Near/8, cfg.NearHeads), metrics: metrics}
-	if m.near, err = newNear(cfg.Near); err != nil {
+	if m.near, err = newNear(cfg.Near, cfg.Expiry); err != nil {
 		metrics.close()
 		return nil, err
 	}
@@ -143,10 +143,12 @@ func orDefault[T comparable](v, otherwise T) T {
 func (cfg MemcachedConfig) pipes() int { return max(1, cfg.MaxIdle/4) }
 
 // slots is how many connections the client library may use.
-func (cfg MemcachedConfig) slots() int { return cfg.MaxIdle - cfg.pipes() - 2*maxLanes }
+func (cfg MemcachedConfig) slots() int {
+	return cfg.MaxIdle - cfg.pipes() - headLanes.lanes - bodyLanes.lanes
+}
 
 // minIdle leaves one connection each for a slot and a pipe.
-const minIdle = 2*maxLanes + 2
+var minIdle = headLanes.lanes + bodyLanes.lanes + 2
 
 func (cfg MemcachedConfig) check() error {
 	switch {
@@ -226,14 +228,22 @@ func (m *Memcached) Drop(_ context.Context, keys []string) {
 		return
 	}
 	defer m.calls.Done()
-	m.drops.Add(1)
 	entries := make([]Entry, len(keys))
 	for i, key := range keys {
 		m.near.drop(key)
-		m.nearHeads.drop(key)
 		entries[i].Key = key
 	}
+	m.dropHeads(keys)
 	m.tell(entries, func(n *node, entries []Entry) { n.drop(keysOf(entries)) })
+	m.dropHeads(keys) // which readers had asked for before
+}
+
+// dropHeads forgets heads. A reader that asked before does not keep what it got.
+func (m *Memcached) dropHeads(keys []string) {
+	m.drops.Add(1)
+	for _, key := range keys {
+		m.nearHeads.drop(key)
+	}
 }
 
 // Ping asks every server that is not known to be away.

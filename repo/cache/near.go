@@ -8,41 +8,66 @@ import (
 	"github.com/maypok86/otter/v2"
 )
 
+// nearFor is how long a long body stays near that nobody asks for.
+const nearFor = time.Minute
+
 // near holds entries with long bodies in this process. They are only used after
 // the server has said which ver of a row is held, so they are never older than
 // what the server would have sent. What nobody asks for leaves, so that the memory
 // of a busy process is soon as large as it will be.
-type near struct{ entries *otter.Cache[string, Entry] }
+type near struct {
+	entries *otter.Cache[string, nearby]
+	expiry  time.Duration
+}
 
-// nearFor is how long a long body stays near that nobody asks for.
-const nearFor = time.Minute
+// nearby is an entry and when it leaves at the latest.
+type nearby struct {
+	Entry
+	until time.Time
+}
 
-func newNear(maxBytes int64) (*near, error) {
-	entries, err := otter.New(&otter.Options[string, Entry]{
+func newNear(maxBytes int64, expiry time.Duration) (*near, error) {
+	entries, err := otter.New(&otter.Options[string, nearby]{
 		MaximumWeight:    uint64(maxBytes),
-		Weigher:          func(_ string, e Entry) uint32 { return uint32(e.weight()) },
-		ExpiryCalculator: otter.ExpiryAccessing[string, Entry](nearFor),
+		Weigher:          func(_ string, e nearby) uint32 { return uint32(e.weight()) },
+		ExpiryCalculator: expiring{},
 	})
 	if err != nil {
 		return nil, fmt.Errorf("make the cache of long bodies: %w", err)
 	}
-	return &near{entries}, nil
+	return &near{entries, expiry}, nil
 }
+
+// expiring says how long an entry stays: what asking for it gives it, but not
+// past its end.
+type expiring struct{}
+
+func (expiring) stay(e otter.Entry[string, nearby]) time.Duration {
+	return max(min(nearFor, time.Until(e.Value.until)), 1)
+}
+
+func (x expiring) ExpireAfterCreate(e otter.Entry[string, nearby]) time.Duration { return x.stay(e) }
+
+func (x expiring) ExpireAfterUpdate(e otter.Entry[string, nearby], _ nearby) time.Duration {
+	return x.stay(e)
+}
+
+func (x expiring) ExpireAfterRead(e otter.Entry[string, nearby]) time.Duration { return x.stay(e) }
 
 // get returns the entry of key if it is not older than ver.
 func (n *near) get(key string, ver uint64) (Entry, bool) {
 	e, ok := n.entries.GetIfPresent(key)
-	return e, ok && e.Ver >= ver
+	return e.Entry, ok && e.Ver >= ver
 }
 
 // put keeps an entry, unless it is older than what is kept.
 func (n *near) put(e Entry) {
 	e.Key = strings.Clone(e.Key) // lets go of the keys beside it
-	n.entries.Compute(e.Key, func(old Entry, found bool) (Entry, otter.ComputeOp) {
+	n.entries.Compute(e.Key, func(old nearby, found bool) (nearby, otter.ComputeOp) {
 		if found && old.Ver >= e.Ver {
 			return old, otter.CancelOp
 		}
-		return e, otter.WriteOp
+		return nearby{e, time.Now().Add(n.expiry)}, otter.WriteOp
 	})
 }
 

@@ -85,7 +85,7 @@ func (n *node) connect() *session {
 	a := address{network(n.name), n.name}
 	c := memcache.NewFromSelector(a)
 	c.Timeout, c.MaxIdleConns = n.timeout, cap(n.slots)
-	return &session{Client: c, pipe: newPipe(a, n.timeout, cap(n.pipes), &n.dials), heads: newLanes(a, n.timeout), bodies: newLanes(a, n.timeout)}
+	return &session{Client: c, pipe: newPipe(a, n.timeout, cap(n.pipes), &n.dials), heads: newLanes(a, n.timeout, headLanes), bodies: newLanes(a, n.timeout, bodyLanes)}
 }
 
 // address is the one server of a client. Its name is looked up at each dial,
@@ -162,7 +162,7 @@ func (n *node) get(keys []string, at []int, out []Held) bool {
 	if unanswered(err) {
 		n.fall(s, err)
 	}
-	if err != nil {
+	if err != nil || n.session.Load() != s {
 		return false
 	}
 	for i, it := range asked.items {

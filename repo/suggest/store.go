@@ -38,7 +38,7 @@ func New(pool *sqlx.DB, c cache.Cache, log *slog.Logger) *Store {
 
 // The cached form is made_at and then the list.
 
-func key(b []byte, id uint64) []byte { return strconv.AppendUint(append(b, "s1:"...), id, 36) }
+func key(b []byte, id uint64) []byte { return strconv.AppendUint(append(b, "s2:"...), id, 36) }
 
 func pack(r Row) cache.Entry {
 	if r.Ver == 0 {
