@@ -103,12 +103,12 @@ func TestWrite(t *testing.T) {
 	if err := write(run, dir); err != nil {
 		t.Fatal(err)
 	}
-	if got, want := names(t, dir), []string{"run.json", "table.md", "table.txt"}; !slices.Equal(got, want) {
+	if got, want := names(t, dir), []string{"run.json", "short.md", "table.md", "table.txt"}; !slices.Equal(got, want) {
 		t.Errorf("got %v, want %v", got, want)
 	}
 	run.Lines = append(run.Lines, report.Line{Work: "hot", Case: "1", Peer: "kith", Values: []float64{1}})
-	if err := write(run, dir); err != nil || len(names(t, dir)) != 4 {
-		t.Errorf("got %v, %v, want four files", names(t, dir), err)
+	if err := write(run, dir); err != nil || len(names(t, dir)) != 5 {
+		t.Errorf("got %v, %v, want five files", names(t, dir), err)
 	}
 }
 

@@ -76,7 +76,7 @@ func write(run report.Run, dir string) error {
 		name string
 		to   func(io.Writer) error
 	}{
-		{"run.json", run.WriteJSON}, {"table.txt", run.WriteTable}, {"table.md", run.WriteMarkdown}, {"plot.svg", run.WritePlot},
+		{"run.json", run.WriteJSON}, {"table.txt", run.WriteTable}, {"table.md", run.WriteMarkdown}, {"short.md", func(w io.Writer) error { return writeShort(run, w) }}, {"plot.svg", run.WritePlot},
 	} {
 		err := writeFile(filepath.Join(dir, f.name), f.to)
 		if errors.Is(err, report.ErrNothing) {
