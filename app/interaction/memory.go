@@ -8,19 +8,22 @@ import (
 // How what happened is remembered.
 const (
 	onceIn    = time.Hour
-	maxMemory = 65_536 // in each of two generations
+	maxMemory = 32_768 // in each of two generations
 )
 
 // memory tells what happens for the first time within an hour. When one
 // generation is full it becomes the old one, and the old one is forgotten, so
 // that what happens very much is counted a little more often instead of taking
-// more memory.
+// more memory. It takes all it will ever take from the start, some 2 MB a
+// generation, so that a server's memory does not grow for hours.
 type memory[K comparable] struct {
 	mu       sync.Mutex
 	now, old map[K]int64 // unix seconds
 }
 
-func newMemory[K comparable]() *memory[K] { return &memory[K]{now: map[K]int64{}} }
+func newMemory[K comparable]() *memory[K] {
+	return &memory[K]{now: make(map[K]int64, maxMemory), old: make(map[K]int64, maxMemory)}
+}
 
 // first reports whether k did not happen within the last hour, and remembers
 // that it did now.
@@ -35,7 +38,8 @@ func (m *memory[K]) first(k K, at time.Time) bool {
 		return false
 	}
 	if len(m.now) >= maxMemory {
-		m.old, m.now = m.now, map[K]int64{}
+		m.old, m.now = m.now, m.old
+		clear(m.now)
 	}
 	m.now[k] = at.Unix()
 	return true
