@@ -125,5 +125,7 @@ func swapSQL(n int) string {
 
 // swapRows is the most rows of one statement; a swap of more is a transaction of
 // several. A connection keeps its statements (see package db), each number of rows
-// being one, for some 6 KB of the server's memory a row: so many of them fit.
+// being one, in 9 MB of the server's memory for all of these. For 96 it would be
+// some four times as much, and large commits cost the server about a tenth less;
+// with 24 they cost more (BenchmarkSwap).
 const swapRows = 48
