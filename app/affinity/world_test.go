@@ -38,7 +38,7 @@ func newWorld(t *testing.T, c cache.Cache) *world {
 
 func newWorldOn(t *testing.T, dsn string, c cache.Cache) *world {
 	t.Helper()
-	small, large := dbtest.Open(t, db.Config{DSN: dsn, Interpolate: true}), dbtest.Open(t, db.Config{DSN: dsn, Binary: true})
+	small, large := dbtest.Open(t, db.Config{DSN: dsn, Interpolate: true}), dbtest.Open(t, db.Config{DSN: dsn, Binary: true, Keep: true})
 	dbtest.Migrate(t, small)
 	quiet := slog.New(slog.DiscardHandler)
 	w := &world{t: t, pool: small, relations: relationtest.New(t, relationtest.Config{Small: small, Large: large, Cache: c}),

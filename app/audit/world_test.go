@@ -47,7 +47,7 @@ func newWorld(t *testing.T, listCap int) *world {
 
 func (w *world) pool(dsn string, interpolate bool) *sqlx.DB {
 	w.Helper()
-	return dbtest.Open(w, db.Config{DSN: dsn, Interpolate: interpolate, Binary: !interpolate, MaxOpen: 32})
+	return dbtest.Open(w, db.Config{DSN: dsn, Interpolate: interpolate, Binary: !interpolate, Keep: !interpolate, MaxOpen: 32})
 }
 
 func (w *world) use(rows *relation.Store, accounts *account.Store) {

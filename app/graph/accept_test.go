@@ -45,7 +45,7 @@ func open(t *testing.T, server *mysqld.Server, name string) (small, large *sqlx.
 	}
 	pools := make([]*sqlx.DB, 2)
 	for i, interpolate := range []bool{true, false} {
-		pools[i] = dbtest.Open(t, db.Config{DSN: server.DSN(name) + "?allowAllFiles=true", Interpolate: interpolate, Binary: !interpolate, ReadTimeout: -1})
+		pools[i] = dbtest.Open(t, db.Config{DSN: server.DSN(name) + "?allowAllFiles=true", Interpolate: interpolate, Binary: !interpolate, Keep: !interpolate, ReadTimeout: -1})
 	}
 	return pools[0], pools[1]
 }

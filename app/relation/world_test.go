@@ -39,7 +39,7 @@ func pool(t testing.TB, interpolate bool) *sqlx.DB {
 
 func poolOn(t testing.TB, dsn string, interpolate bool) *sqlx.DB {
 	t.Helper()
-	return dbtest.Open(t, db.Config{DSN: dsn, Interpolate: interpolate, Binary: !interpolate, MaxOpen: 64})
+	return dbtest.Open(t, db.Config{DSN: dsn, Interpolate: interpolate, Binary: !interpolate, Keep: !interpolate, MaxOpen: 64})
 }
 
 func (w *world) lock(id uint64) {

@@ -25,7 +25,7 @@ func openPools(ctx context.Context, c config.MySQL) (pools, error) {
 	if p.small, err = db.Open(ctx, db.Config{DSN: c.DSN.Reveal(), MaxOpen: c.Pool - large, Interpolate: true}); err != nil {
 		return p, databaseError(err)
 	}
-	if p.large, err = db.Open(ctx, db.Config{DSN: c.DSN.Reveal(), MaxOpen: large, Binary: true}); err != nil {
+	if p.large, err = db.Open(ctx, db.Config{DSN: c.DSN.Reveal(), MaxOpen: large, Binary: true, Keep: true}); err != nil {
 		p.small.Close()
 		return p, databaseError(err)
 	}

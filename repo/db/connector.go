@@ -13,6 +13,7 @@ import (
 type connector struct {
 	driver.Connector
 	timeout time.Duration
+	keep    bool // statements
 }
 
 var _ driver.Connector = (*connector)(nil)
@@ -24,15 +25,19 @@ const setIsolation = "SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED"
 func (c *connector) Connect(ctx context.Context) (driver.Conn, error) {
 	ctx, cancel := context.WithTimeout(ctx, c.timeout)
 	defer cancel()
-	conn, err := c.Connector.Connect(ctx)
+	made, err := c.Connector.Connect(ctx)
 	if err != nil {
 		return nil, &connectError{err}
 	}
-	if _, err := conn.(driver.ExecerContext).ExecContext(ctx, setIsolation, nil); err != nil {
-		conn.Close()
+	session := made.(conn)
+	if _, err := session.ExecContext(ctx, setIsolation, nil); err != nil {
+		session.Close()
 		return nil, &connectError{err}
 	}
-	return conn, nil
+	if c.keep {
+		return newKeeper(session), nil
+	}
+	return session, nil
 }
 
 // connectError is a failure before any statement was sent: whatever its cause,

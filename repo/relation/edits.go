@@ -8,8 +8,6 @@ import (
 	"time"
 
 	"github.com/jmoiron/sqlx"
-
-	"kith/repo/db"
 )
 
 // Edits is the store as a committer sees it: drafts in, drafts out.
@@ -82,7 +80,7 @@ func there(rows map[uint64]Row) (out []Row) {
 func (e *Edits) Locked(ctx context.Context, ids []uint64, edit func(map[uint64]*Draft) ([]Row, error)) (won bool, err error) {
 	var sent []Row
 	var read map[uint64]Row
-	err = db.WithTx(ctx, e.store.large, func(tx *sqlx.Tx) error {
+	err = e.store.inTx(ctx, func(tx *sqlx.Tx) error {
 		if read, err = e.store.selectRows(ctx, tx, ids, ` FOR UPDATE`); err != nil {
 			return err
 		}

@@ -55,7 +55,7 @@ func (s *Store) Missing(ctx context.Context, ids []uint64) (map[uint64]bool, err
 func (e *Edits) Forget(ctx context.Context, id uint64, ids []uint64, dry bool) (gone []uint64, err error) {
 	var sent []Row
 	err = db.Retry(ctx, lockTries, func(ctx context.Context) error {
-		return db.WithTx(ctx, e.store.large, func(tx *sqlx.Tx) error {
+		return e.store.inTx(ctx, func(tx *sqlx.Tx) error {
 			var d *Draft
 			var err error
 			sent = nil

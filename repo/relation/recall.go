@@ -8,7 +8,6 @@ import (
 	"github.com/jmoiron/sqlx"
 
 	"kith/repo"
-	"kith/repo/db"
 	"kith/repo/list"
 )
 
@@ -238,7 +237,7 @@ func (d *Draft) meet(ctx context.Context, q sqlx.QueryerContext, h Header, merge
 func (s *Store) MergeLocked(ctx context.Context, id uint64, merged []list.Edge, now uint32, merge func(d *Draft, left []list.Edge)) (Row, error) {
 	var row Row
 	var sent []Row
-	err := db.WithTx(ctx, s.large, func(tx *sqlx.Tx) error {
+	err := s.inTx(ctx, func(tx *sqlx.Tx) error {
 		rows, err := s.selectRows(ctx, tx, []uint64{id}, ` FOR UPDATE`)
 		if err != nil {
 			return err

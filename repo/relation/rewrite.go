@@ -11,7 +11,6 @@ import (
 
 	"kith/repo"
 	"kith/repo/account"
-	"kith/repo/db"
 	"kith/repo/list"
 )
 
@@ -88,7 +87,7 @@ func (e *Edits) Rewrite(ctx context.Context, id uint64, told *Told) (done Rewrit
 
 func (e *Edits) rewrite(ctx context.Context, id uint64, told *Told) (done Rewritten, won bool, err error) {
 	var sent []Row
-	err = db.WithTx(ctx, e.store.large, func(tx *sqlx.Tx) error {
+	err = e.store.inTx(ctx, func(tx *sqlx.Tx) error {
 		w, err := readRewrite(ctx, tx, id, told)
 		if err != nil {
 			return err

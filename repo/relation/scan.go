@@ -119,7 +119,7 @@ func (s *Store) Examine(ctx context.Context, id uint64, locked bool, row func(St
 		}
 	}
 	err := db.Retry(ctx, lockTries, func(ctx context.Context) error {
-		return db.WithTx(ctx, s.large, func(tx *sqlx.Tx) error {
+		return s.inTx(ctx, func(tx *sqlx.Tx) error {
 			return examine(ctx, tx, id, ` FOR UPDATE`, row, segment)
 		})
 	})

@@ -24,7 +24,6 @@ type Store struct {
 	large *sqlx.DB // sends arguments apart: for statements with long lists
 	rows  cache.Reader[Row]
 	heads cache.Reader[head]
-	swaps statements
 	cap   int
 }
 
@@ -61,7 +60,7 @@ func (s *Store) selectRows(ctx context.Context, q sqlx.QueryerContext, ids []uin
 		out[id] = absent(id)
 	}
 	for part := range slices.Chunk(inOrder(ids), MaxRows) {
-		where, args := db.Keys(part)
+		where, args := db.Keys(padded(part, lock != ""))
 		rows, err := q.QueryxContext(ctx, `SELECT account_id, ver, list, friends, followers, following, archived_at, updated_at FROM relation WHERE (bucket, account_id) IN (`+where+`) ORDER BY bucket, account_id`+lock, args...)
 		if err != nil {
 			return nil, fmt.Errorf("load %d relations: %w", len(part), db.Wrap(err))
@@ -71,6 +70,19 @@ func (s *Store) selectRows(ctx context.Context, q sqlx.QueryerContext, ids []uin
 		}
 	}
 	return out, nil
+}
+
+// padded repeats the last of the ids of a locking read of more than 32 until their
+// number is a multiple of 16. The text of that statement, which a connection keeps,
+// is then one of few; a row that is named twice is locked and read once.
+func padded(ids []uint64, locking bool) []uint64 {
+	if !locking || len(ids) <= 32 {
+		return ids
+	}
+	for ids = slices.Clip(ids); len(ids)%16 != 0; {
+		ids = append(ids, ids[len(ids)-1])
+	}
+	return ids
 }
 
 func scanRows(rows *sqlx.Rows, out map[uint64]Row) error {

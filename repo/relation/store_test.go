@@ -33,7 +33,7 @@ func open(t *testing.T, c cache.Cache) *relation.Store {
 
 func pool(t *testing.T, dsn string, interpolate bool) *sqlx.DB {
 	t.Helper()
-	return dbtest.Open(t, db.Config{DSN: dsn, Interpolate: interpolate})
+	return dbtest.Open(t, db.Config{DSN: dsn, Interpolate: interpolate, Keep: !interpolate})
 }
 
 // follower returns the row of id one ver after r, with follower added.
@@ -216,7 +216,7 @@ func TestStore_Swap_UnknownOutcome(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	both := pool(t, dsn, true)
+	both := pool(t, dsn, false)
 	both.SetMaxOpenConns(1)
 	s := relation.New(both, both, cache.NewNone(), 0)
 	ids := dbtest.IDs(t, 5)

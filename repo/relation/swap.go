@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"sync"
 
 	"github.com/jmoiron/sqlx"
 
@@ -15,10 +14,11 @@ import (
 // Swap stores rows (as Draft.Pack made them), each only where its ver is still
 // one lower, all or none. It reports whether they won.
 func (s *Store) Swap(ctx context.Context, rows []Row) (won bool, err error) {
-	if !slices.ContainsFunc(rows, func(r Row) bool { return len(r.moves) > 0 }) {
+	moving := slices.ContainsFunc(rows, func(r Row) bool { return len(r.moves) > 0 })
+	if len(rows) <= swapRows && !moving {
 		return s.judge(ctx, rows, s.swapAlone(ctx, rows))
 	}
-	err = db.WithTx(ctx, s.large, func(tx *sqlx.Tx) error { return s.swapAll(ctx, tx, rows) })
+	err = s.inTx(ctx, func(tx *sqlx.Tx) error { return s.swapAll(ctx, tx, rows) })
 	return s.judge(ctx, rows, err)
 }
 
@@ -49,24 +49,17 @@ func (s *Store) judge(ctx context.Context, rows []Row, err error) (bool, error) 
 	}
 }
 
-// swapAlone sends the swap as one statement that is its own transaction, through
-// a statement that is prepared for good where there is one for so many rows.
+// swapAlone sends the swap of few rows as one statement that is its own
+// transaction.
 func (s *Store) swapAlone(ctx context.Context, rows []Row) error {
 	if len(rows) == 0 {
 		return nil
 	}
-	args, err := swapArgs(rows)
+	args, err := swapArgs(inKeyOrder(rows))
 	if err != nil {
 		return err
 	}
-	if len(rows) > maxPrepared || slices.ContainsFunc(rows, func(r Row) bool { return len(r.List) > maxKept }) {
-		_, err = s.large.ExecContext(ctx, swapSQL(len(rows)), args...)
-		return err
-	}
-	stmt, err := s.swaps.of(ctx, s.large, len(rows))
-	if err == nil {
-		_, err = stmt.ExecContext(ctx, args...)
-	}
+	_, err = s.large.ExecContext(ctx, swapSQL(len(rows)), args...)
 	if db.NotPrepared(err) { // then nothing was executed
 		_, err = s.small.ExecContext(ctx, swapSQL(len(rows)), args...)
 	}
@@ -75,21 +68,35 @@ func (s *Store) swapAlone(ctx context.Context, rows []Row) error {
 
 // swap sends the swap inside a transaction.
 func (s *Store) swap(ctx context.Context, tx *sqlx.Tx, rows []Row) error {
-	if len(rows) == 0 {
-		return nil
+	for part := range slices.Chunk(inKeyOrder(rows), swapRows) {
+		args, err := swapArgs(part)
+		if err != nil {
+			return err
+		}
+		if _, err := tx.ExecContext(ctx, swapSQL(len(part)), args...); err != nil {
+			return err
+		}
 	}
-	args, err := swapArgs(rows)
-	if err != nil {
-		return err
+	return nil
+}
+
+// inTx runs fn in a transaction on the pool of long lists, and once more on the
+// other where the server would not prepare its statements. fn may run twice.
+func (s *Store) inTx(ctx context.Context, fn func(tx *sqlx.Tx) error) error {
+	err := db.WithTx(ctx, s.large, fn)
+	if db.NotPrepared(err) {
+		err = db.WithTx(ctx, s.small, fn)
 	}
-	_, err = tx.ExecContext(ctx, swapSQL(len(rows)), args...)
 	return err
 }
 
-// swapArgs are the arguments of a swap. Rows go in key order, so that two
-// processes lock them in the same order.
+// inKeyOrder sorts rows so that two processes lock them in the same order.
+func inKeyOrder(rows []Row) []Row {
+	return slices.SortedFunc(slices.Values(rows), func(a, b Row) int { return repo.CompareKeys(a.AccountID, b.AccountID) })
+}
+
+// swapArgs are the arguments of a swap.
 func swapArgs(rows []Row) ([]any, error) {
-	rows = slices.SortedFunc(slices.Values(rows), func(a, b Row) int { return repo.CompareKeys(a.AccountID, b.AccountID) })
 	args := make([]any, 0, 12*len(rows))
 	for _, r := range rows {
 		v, err := r.View()
@@ -116,44 +123,9 @@ func swapSQL(n int) string {
 	blocks=VALUES(blocks), archived_at=VALUES(archived_at), updated_at=VALUES(updated_at)`
 }
 
-// maxPrepared is the most rows that a swap may have whose statement is kept. The
-// server spends some 20 nanoseconds on each byte of a list that stands in the text
-// of a statement, which was two thirds of what a swap cost it, and preparing one
-// anew is a round trip more. It keeps statements for each connection that they
-// were used on, which is mostly as many as commit at once, some 6 KB a row: 7 MB a
-// connection for all of these.
-const maxPrepared = 48
-
-// maxKept is the longest list that goes through a kept statement. One that is
-// longer than the server takes (max_allowed_packet) would leave the statement
-// broken, with all that come after it.
-const maxKept = 512 << 10
-
-// statements are the swaps that are prepared, by their number of rows.
-type statements struct {
-	mu  sync.Mutex
-	all [maxPrepared + 1]*sqlx.Stmt
-}
-
-// of returns the statement for n rows. It lives as long as the pool, which
-// prepares it on each connection that it is used on.
-func (s *statements) of(ctx context.Context, pool *sqlx.DB, n int) (*sqlx.Stmt, error) {
-	s.mu.Lock()
-	stmt := s.all[n]
-	s.mu.Unlock()
-	if stmt != nil {
-		return stmt, nil
-	}
-	stmt, err := pool.PreparexContext(ctx, swapSQL(n))
-	if err != nil {
-		return nil, fmt.Errorf("prepare a swap of %d rows: %w", n, err)
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.all[n] == nil {
-		s.all[n] = stmt
-		return stmt, nil
-	}
-	stmt.Close() // somebody else was first
-	return s.all[n], nil
-}
+// swapRows is the most rows of one statement; a swap of more is a transaction of
+// several. A connection keeps its statements (see package db), each number of rows
+// being one, in 9 MB of the server's memory for all of these. For 96 it would be
+// some four times as much, and large commits cost the server about a tenth less;
+// with 24 they cost more (BenchmarkSwap).
+const swapRows = 48

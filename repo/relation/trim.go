@@ -22,7 +22,8 @@ type Trimmed struct {
 // written all the time is trimmed all the same.
 func (e *Edits) Trim(ctx context.Context, id uint64, limit int) (done Trimmed, err error) {
 	var sent []Row
-	err = db.WithTx(ctx, e.store.large, func(tx *sqlx.Tx) error {
+	err = e.store.inTx(ctx, func(tx *sqlx.Tx) error {
+		sent = nil
 		rows, err := e.store.selectRows(ctx, tx, []uint64{id}, ` FOR UPDATE`)
 		if err != nil {
 			return err

@@ -65,7 +65,7 @@ func NewKith(ctx context.Context, name, dsn string, c cache.Cache) (*Kith, error
 	if k.small, err = db.Open(ctx, db.Config{DSN: dsn, MaxOpen: 30, Interpolate: true}); err != nil {
 		return nil, fmt.Errorf("open kith's database: %w", err)
 	}
-	if k.large, err = db.Open(ctx, db.Config{DSN: dsn, MaxOpen: 10, Binary: true}); err != nil {
+	if k.large, err = db.Open(ctx, db.Config{DSN: dsn, MaxOpen: 10, Binary: true, Keep: true}); err != nil {
 		k.small.Close()
 		return nil, fmt.Errorf("open kith's database: %w", err)
 	}

@@ -1,0 +1,76 @@
+package relation_test
+
+import (
+	"testing"
+	"time"
+
+	"kith/repo/cache"
+	"kith/repo/dbtest"
+	"kith/repo/relation"
+)
+
+// Where the server takes no more prepared statements, commits go another way.
+func TestStore_Swap_NotPrepared(t *testing.T) {
+	dsn := dbtest.DurableDSN(t)
+	small, large := pool(t, dsn, true), pool(t, dsn, false)
+	dbtest.Migrate(t, small)
+	s := relation.New(small, large, cache.NewNone(), 0)
+	e := relation.NewEdits(s, time.Now)
+	small.MustExec(`SET GLOBAL max_prepared_stmt_count = 0`)
+	ids := dbtest.IDs(t, 100)
+	for ver, commit := range []func() (bool, error){
+		func() (bool, error) { return s.Swap(t.Context(), followed(t, s, ids[:3], 7)) },
+		func() (bool, error) { return s.Swap(t.Context(), followed(t, s, ids, 8)) },
+		func() (bool, error) {
+			return e.Locked(t.Context(), ids, func(map[uint64]*relation.Draft) ([]relation.Row, error) {
+				return followed(t, s, ids, 9), nil
+			})
+		},
+	} {
+		if won, err := commit(); err != nil || !won {
+			t.Fatalf("commit %d: got %v, %v; want won", ver, won, err)
+		}
+	}
+	if r := fresh(t, s, ids[0]); r.Ver != 3 || r.Followers != 3 {
+		t.Errorf("ver %d, %d followers; want 3, 3", r.Ver, r.Followers)
+	}
+}
+
+// followed returns the rows of ids as they will be with follower.
+func followed(t *testing.T, s *relation.Store, ids []uint64, who uint64) []relation.Row {
+	t.Helper()
+	now, err := s.Fresh(t.Context(), ids)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := make([]relation.Row, len(ids))
+	for i, id := range ids {
+		rows[i] = follower(t, now[id], who)
+	}
+	return rows
+}
+
+// A swap of more rows than one statement has is all or nothing too, whichever of
+// its statements loses.
+func TestStore_Swap_Many(t *testing.T) {
+	s := open(t, cache.NewNone())
+	ids := dbtest.IDs(t, 150)
+	if won, err := s.Swap(t.Context(), followed(t, s, ids, 7)); err != nil || !won {
+		t.Fatalf("got %v, %v; want won", won, err)
+	}
+	for _, stale := range []int{0, 49, 149} {
+		rows := followed(t, s, ids, 8)
+		rows[stale].Ver--
+		if won, err := s.Swap(t.Context(), rows); err != nil || won {
+			t.Errorf("row %d is stale: got %v, %v; want lost", stale, won, err)
+		}
+		for _, id := range ids {
+			if r := fresh(t, s, id); r.Ver != 1 || r.Followers != 1 {
+				t.Fatalf("row %d is stale: ver %d, %d followers; want 1, 1", stale, r.Ver, r.Followers)
+			}
+		}
+	}
+	if won, err := s.Swap(t.Context(), followed(t, s, ids, 8)); err != nil || !won {
+		t.Errorf("got %v, %v; want won", won, err)
+	}
+}
