@@ -50,7 +50,7 @@ type Cache interface {
 	// Get puts what the cache holds of each of keys into out, which is as long and
 	// zero, in their order. A key that is missing, expired or on a server that is away is not found; a broken cache
 	// is a miss, never an error. When ctx ends, Get returns what it has, at the
-	// latest after two time-outs of a server.
+	// latest after three time-outs of a server.
 	Get(ctx context.Context, keys []string, out []Held)
 	// Heads is Get for who shows rows and decides nothing by them: long bodies are
 	// left out, the entries are then Partial, and what another process put may

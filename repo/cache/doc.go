@@ -79,8 +79,8 @@
 // are deleted once more a second later; in this second, a Fill of that kind
 // may show the row it was given.
 //
-// A reader waits at most one time-out for its turn, and one for each sign of life
-// of the answer. Where nothing comes, a caller pays one time-out: all calls to a
+// A reader waits little more than one time-out at most for its turn, and one for
+// each sign of life of the answer. Where nothing comes, a caller pays one time-out: all calls to a
 // node that are under way when it hangs time out together, and the first of them
 // closes the node for those that follow. At most MaxIdle connections to a node are in use at once,
 // so that a burst cannot use up memcached's connections.

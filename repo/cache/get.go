@@ -145,7 +145,7 @@ type answer struct {
 // answer, where ctx lasts longer than what bounds it anyway.
 func (m *Memcached) ask(ctx context.Context, keys []string, out []Held) (away int) {
 	batches := m.batches(keys)
-	if deadline, ends := ctx.Deadline(); len(batches) == 1 && (!ends || time.Until(deadline) > 2*m.timeout) {
+	if deadline, ends := ctx.Deadline(); len(batches) == 1 && (!ends || time.Until(deadline) > 3*m.timeout) {
 		b := batches[0]
 		if !b.node.get(b.keys, b.at, out) {
 			return len(b.keys)

@@ -28,7 +28,7 @@ var (
 	bodyLanes = kindOfLanes{4, 4} // each may be long: nobody is to wait for many
 )
 
-// errBusy is what a caller gets whose turn did not come within one time-out.
+// errBusy is what a caller gets whose turn did not come although the server answers.
 var errBusy = errors.New("the server is busy")
 
 // lanes ask for the keys of many callers together. While all lanes are on their
@@ -89,8 +89,8 @@ func newLanes(a address, timeout time.Duration, k kindOfLanes) *lanes {
 }
 
 // ask returns what the server holds of keys. Whoever has read it calls release. It
-// takes one time-out at most to get a turn, and another until the first answer, or
-// the next, is there.
+// takes little more than one time-out at most to get a turn, and another until the
+// first answer, or the next, is there.
 func (l *lanes) ask(keys []string) (*asking, error) {
 	a := askings.Get().(*asking)
 	a.keys, a.items = keys, slices.Grow(a.items[:0], len(keys))[:len(keys)]
@@ -114,7 +114,7 @@ func (l *lanes) board(a *asking) *lane {
 	if !waits {
 		return mine
 	}
-	a.timer.Reset(l.timeout)
+	a.timer.Reset(l.timeout * 5 / 4) // so that a server that hangs is found out before, by who asks
 	defer a.timer.Stop()
 	select {
 	case mine := <-a.turn:
