@@ -111,7 +111,7 @@ func (s *Store) Fold(ctx context.Context, bucket uint16, rows []Row, batches []i
 	if err != nil {
 		return false, err
 	}
-	err = db.WithTx(ctx, s.large, func(tx *sqlx.Tx) error {
+	err = db.WithTxOn(ctx, s.large, s.small, func(tx *sqlx.Tx) error {
 		if err := interaction.Delete(ctx, tx, bucket, batches); err != nil {
 			return err
 		}

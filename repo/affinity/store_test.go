@@ -12,6 +12,7 @@ import (
 	"kith/repo"
 	"kith/repo/cache"
 	"kith/repo/cache/cachetest"
+	"kith/repo/db"
 	"kith/repo/dbtest"
 	"kith/repo/interaction"
 )
@@ -97,6 +98,21 @@ func TestStore_Fold_UnknownOutcome(t *testing.T) {
 	if r, err := s.Row(ctx, me); err != nil || r.Ver != 2 {
 		t.Errorf("got %+v, %v, want what the database holds", r, err)
 	}
+}
+
+// Where the server takes no more prepared statements, a fold goes another way.
+func TestStore_Fold_NotPrepared(t *testing.T) {
+	dsn := dbtest.DurableDSN(t)
+	small, large := dbtest.Open(t, db.Config{DSN: dsn, Interpolate: true}), dbtest.Open(t, db.Config{DSN: dsn, Binary: true, Keep: true})
+	dbtest.Migrate(t, small)
+	s := New(small, large, cachetest.Local(t), slog.New(slog.DiscardHandler))
+	small.MustExec(`SET GLOBAL max_prepared_stmt_count = 0`)
+	me := dbtest.IDs(t, 1)[0]
+	row := Row{AccountID: me, Ver: 1, At: 9, Entries: []Entry{{3, 2}}}
+	if won, err := s.Fold(t.Context(), repo.Bucket(me), []Row{row}, nil, 100); err != nil || !won {
+		t.Fatalf("got %v, %v; want won", won, err)
+	}
+	wantVer(t, s, me, 1)
 }
 
 func wantVer(t *testing.T, s *Store, id, want uint64) {

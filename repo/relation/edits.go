@@ -81,6 +81,7 @@ func (e *Edits) Locked(ctx context.Context, ids []uint64, edit func(map[uint64]*
 	var sent []Row
 	var read map[uint64]Row
 	err = e.store.inTx(ctx, func(tx *sqlx.Tx) error {
+		sent = nil
 		if read, err = e.store.selectRows(ctx, tx, ids, ` FOR UPDATE`); err != nil {
 			return err
 		}

@@ -238,6 +238,7 @@ func (s *Store) MergeLocked(ctx context.Context, id uint64, merged []list.Edge, 
 	var row Row
 	var sent []Row
 	err := s.inTx(ctx, func(tx *sqlx.Tx) error {
+		sent = nil
 		rows, err := s.selectRows(ctx, tx, []uint64{id}, ` FOR UPDATE`)
 		if err != nil {
 			return err

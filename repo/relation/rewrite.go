@@ -88,6 +88,7 @@ func (e *Edits) Rewrite(ctx context.Context, id uint64, told *Told) (done Rewrit
 func (e *Edits) rewrite(ctx context.Context, id uint64, told *Told) (done Rewritten, won bool, err error) {
 	var sent []Row
 	err = e.store.inTx(ctx, func(tx *sqlx.Tx) error {
+		sent = nil
 		w, err := readRewrite(ctx, tx, id, told)
 		if err != nil {
 			return err

@@ -144,7 +144,11 @@ func (s *Store) examineLoose(ctx context.Context, id uint64, row func(Stored) er
 	if err != nil {
 		return false, err
 	}
-	if err := examine(ctx, s.large, id, "", row, segment); err != nil {
+	err = examine(ctx, s.large, id, "", row, segment)
+	if db.NotPrepared(err) {
+		err = examine(ctx, s.small, id, "", row, segment)
+	}
+	if err != nil {
 		return false, err
 	}
 	after, err := s.stamps(ctx, id)

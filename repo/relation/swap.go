@@ -83,11 +83,7 @@ func (s *Store) swap(ctx context.Context, tx *sqlx.Tx, rows []Row) error {
 // inTx runs fn in a transaction on the pool of long lists, and once more on the
 // other where the server would not prepare its statements. fn may run twice.
 func (s *Store) inTx(ctx context.Context, fn func(tx *sqlx.Tx) error) error {
-	err := db.WithTx(ctx, s.large, fn)
-	if db.NotPrepared(err) {
-		err = db.WithTx(ctx, s.small, fn)
-	}
-	return err
+	return db.WithTxOn(ctx, s.large, s.small, fn)
 }
 
 // inKeyOrder sorts rows so that two processes lock them in the same order.

@@ -34,6 +34,13 @@ func TestStore_Swap_NotPrepared(t *testing.T) {
 	if r := fresh(t, s, ids[0]); r.Ver != 3 || r.Followers != 3 {
 		t.Errorf("ver %d, %d followers; want 3, 3", r.Ver, r.Followers)
 	}
+	for _, locked := range []bool{false, true} {
+		var seen relation.Stored
+		err := s.Examine(t.Context(), ids[0], locked, func(r relation.Stored) error { seen = r; return nil }, func(relation.Segment) error { return nil })
+		if err != nil || seen.Ver != 3 {
+			t.Errorf("examined, locked %v: ver %d, %v; want 3", locked, seen.Ver, err)
+		}
+	}
 }
 
 // followed returns the rows of ids as they will be with follower.
