@@ -18,11 +18,11 @@
 //	check    did any row move on since the import left it?
 //	settle   edges of such rows are made to agree on both sides
 //
-// A record is sorted by (bucket, owner, other, direction, time), so that rows
-// are read and, chunk after chunk, written in primary-key order, which leaves the
-// pages of the table full, and both sides of an edge meet its
-// repeats in the same order and decide alike. Nothing is written before the
-// last line is read: a file with too many rejects changes nothing.
+// A record is sorted by (bucket, owner, other, direction, time), so that rows are
+// read and, chunk after chunk, written in primary-key order, which leaves the pages
+// of the table full, and both sides of an edge meet its repeats in the same order
+// and decide alike. Nothing is written before the last line is read: a file with
+// too many rejects changes nothing.
 //
 // Memory is bounded however long the file is: what does not fit is sorted on
 // disk, 40 bytes an edge in TempDir, chunks are bounded by accounts and by

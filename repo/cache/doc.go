@@ -80,10 +80,11 @@
 // may show the row it was given.
 //
 // A reader waits little more than one time-out at most for its turn, and one for
-// each sign of life of the answer. Where nothing comes, a caller pays one time-out: all calls to a
-// node that are under way when it hangs time out together, and the first of them
-// closes the node for those that follow. At most MaxIdle connections to a node are in use at once,
-// so that a burst cannot use up memcached's connections.
+// each sign of life of the answer. Where nothing comes, a caller pays one
+// time-out: all calls to a node that are under way when it hangs time out
+// together, and the first of them closes the node for those that follow. At most
+// MaxIdle connections to a node are in use at once, so that a burst cannot use up
+// memcached's connections.
 //
 // The keys of a node that is away do not move to another: when they moved
 // back they would find stale rows. For the same reason a change of the server

@@ -164,7 +164,7 @@ func (m *Memcached) ask(ctx context.Context, keys []string, out []Held) (away in
 	for range batches {
 		select {
 		case a := <-answers:
-			away += a.take(a, keys, out)
+			away += a.take(keys, out)
 		case <-ctx.Done():
 			return away
 		}
@@ -181,14 +181,14 @@ func (b batch) ask() answer {
 }
 
 // take puts an answer where it belongs.
-func (b batch) take(a answer, keys []string, out []Held) (away int) {
+func (a answer) take(keys []string, out []Held) (away int) {
 	if !a.there {
-		return len(b.keys)
+		return len(a.keys)
 	}
 	for i, h := range a.found {
 		if h.Found {
-			h.Key = keys[b.at[i]]
-			out[b.at[i]] = h
+			h.Key = keys[a.at[i]]
+			out[a.at[i]] = h
 		}
 	}
 	return 0
