@@ -183,11 +183,11 @@ func (s *Store) create(ctx context.Context, a Account) error {
 func (s *Store) nextID(ctx context.Context) (uint64, error) {
 	var id uint64
 	err := db.WithTx(ctx, s.db, func(tx *sqlx.Tx) error {
-		_, err := tx.ExecContext(ctx, `INSERT INTO sequence (bucket, name, next) VALUES (0, 'account', 2) ON DUPLICATE KEY UPDATE next = next + 1`)
+		_, err := tx.ExecContext(ctx, `INSERT INTO sequence (bucket, name, next_id) VALUES (0, 'account', 2) ON DUPLICATE KEY UPDATE next_id = next_id + 1`)
 		if err != nil {
 			return err
 		}
-		return tx.GetContext(ctx, &id, `SELECT next - 1 FROM sequence WHERE bucket = 0 AND name = 'account'`)
+		return tx.GetContext(ctx, &id, `SELECT next_id - 1 FROM sequence WHERE bucket = 0 AND name = 'account'`)
 	})
 	if err != nil {
 		return 0, fmt.Errorf("take an account id: %w", db.Wrap(err))
@@ -200,7 +200,7 @@ func (s *Store) pass(ctx context.Context, id uint64) error {
 	if id >= 1<<32-1 {
 		return nil
 	}
-	_, err := s.db.ExecContext(ctx, `INSERT INTO sequence (bucket, name, next) VALUES (0, 'account', ?) ON DUPLICATE KEY UPDATE next = GREATEST(next, VALUES(next))`, id+1)
+	_, err := s.db.ExecContext(ctx, `INSERT INTO sequence (bucket, name, next_id) VALUES (0, 'account', ?) ON DUPLICATE KEY UPDATE next_id = GREATEST(next_id, VALUES(next_id))`, id+1)
 	if err != nil {
 		return fmt.Errorf("move account ids past %d: %w", id, db.Wrap(err))
 	}
@@ -242,13 +242,13 @@ func (s *Store) swapLocked(ctx context.Context, a Account, locked bool) (bool, e
 }
 
 // Walk returns up to limit accounts that come after the given one in key
-// order (0 for the first). Index: PRIMARY (bucket, account_id), a range.
+// order (0 for the first). Index: PRIMARY (bucket, account_id), a range in each
+// bucket.
 func (s *Store) Walk(ctx context.Context, after uint64, limit int) ([]Account, error) {
-	var out []Account
-	err := s.db.SelectContext(ctx, &out, `SELECT account_id, ver, username, display_name, locked, created_at FROM account WHERE (bucket = ? AND account_id > ?) OR bucket > ? ORDER BY bucket, account_id LIMIT ?`,
-		repo.Bucket(after), after, repo.Bucket(after), limit)
+	out, err := db.WalkRows[Account](ctx, s.db, `account`, after, db.LastKey, limit,
+		`SELECT account_id, ver, username, display_name, locked, created_at FROM account WHERE bucket = ? AND account_id > ? AND account_id <= ? ORDER BY account_id LIMIT ?`)
 	if err != nil {
-		return nil, fmt.Errorf("walk accounts after %d: %w", after, db.Wrap(err))
+		return nil, fmt.Errorf("walk accounts after %d: %w", after, err)
 	}
 	return out, nil
 }

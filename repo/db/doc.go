@@ -41,6 +41,11 @@
 //	Missing         no such table or database            the error itself
 //	Other           everything else, mostly bugs         the error itself
 //
+// # Walks
+//
+// What reads all rows of a table goes from bucket to bucket (Walk): each statement
+// names one, so that an engine that shards by bucket asks one shard for it.
+//
 // # Two pools
 //
 // Config.Interpolate chooses how arguments travel. Off, a statement is

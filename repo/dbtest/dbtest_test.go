@@ -99,13 +99,13 @@ func TestCheckIndex(t *testing.T) {
 		"Many":      {`SELECT ver FROM relation WHERE (bucket, account_id) IN (` + pairs + `)`, ids, ""},
 		"Page":      {`SELECT ver FROM relation WHERE bucket = ? AND account_id > ? ORDER BY account_id LIMIT 100`, []any{1, 1}, ""},
 		"Update":    {`UPDATE relation SET ver = ver + 1 WHERE bucket = ? AND account_id = ? AND ver = ?`, []any{1, 1, 1}, ""},
-		"Insert":    {`INSERT INTO sequence (bucket, name, next) VALUES (?, ?, ?)`, []any{1, "a", 1}, ""},
+		"Insert":    {`INSERT INTO sequence (bucket, name, next_id) VALUES (?, ?, ?)`, []any{1, "a", 1}, ""},
 		"Username":  {`SELECT account_id FROM username WHERE bucket = ? AND name = ?`, []any{1, "a"}, ""},
 		"NoBucket":  {`SELECT ver FROM relation WHERE account_id = ?`, []any{1}, "reads all of table relation"},
 		"NoWhere":   {`SELECT COUNT(*) FROM relation`, nil, "reads all of index"},
 		"Delete":    {`DELETE FROM account WHERE username = ?`, []any{"a"}, "reads all of table account"},
 		"RowsAfter": {`SELECT ver FROM relation WHERE (bucket, account_id) > (?, ?) ORDER BY bucket, account_id LIMIT 9`, []any{1, 1}, "reads all of index PRIMARY"},
-		"InSelect":  {`INSERT INTO sequence (bucket, name, next) SELECT 1, username, 1 FROM account WHERE locked = 1`, nil, "reads all of table account"},
+		"InSelect":  {`INSERT INTO sequence (bucket, name, next_id) SELECT 1, username, 1 FROM account WHERE locked = 1`, nil, "reads all of table account"},
 		"Nonsense":  {`SELECT ver FROM relation WHERE bucket = ? AND 1 = 2`, []any{1}, "contradict"},
 	} {
 		t.Run(name, func(t *testing.T) {

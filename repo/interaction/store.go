@@ -43,14 +43,9 @@ func (s *Store) Append(ctx context.Context, batches []Batch) error {
 }
 
 // Next returns the first bucket at or after the given one that has batches, or
-// repo.ErrNotFound. Index: PRIMARY, the first row of a range.
+// repo.ErrNotFound.
 func (s *Store) Next(ctx context.Context, bucket uint16) (uint16, error) {
-	var next uint16
-	err := s.db.GetContext(ctx, &next, `SELECT bucket FROM interaction WHERE bucket >= ? ORDER BY bucket, batch_id LIMIT 1`, bucket)
-	if err != nil {
-		return 0, fmt.Errorf("find interactions from bucket %d on: %w", bucket, db.Wrap(err))
-	}
-	return next, nil
+	return db.NextBucket(ctx, s.db, `interaction`, bucket)
 }
 
 // Load returns the oldest batches of a bucket whose ids come after one and are
@@ -65,10 +60,14 @@ func (s *Store) Load(ctx context.Context, bucket uint16, after, below uint64, li
 }
 
 // Count returns how many events wait in buckets from the first to the last.
-// Index: PRIMARY, a range; it reads every batch in it.
+// Index: PRIMARY, a range a bucket; it reads every batch in it.
 func (s *Store) Count(ctx context.Context, first, last uint16) (int64, error) {
 	var n int64
-	err := s.db.GetContext(ctx, &n, `SELECT CAST(COALESCE(SUM(n), 0) AS SIGNED) FROM interaction WHERE bucket >= ? AND bucket <= ?`, first, last)
+	var buckets []any
+	for b := int(first); b <= int(last); b++ {
+		buckets = append(buckets, b)
+	}
+	err := s.db.GetContext(ctx, &n, `SELECT CAST(COALESCE(SUM(n), 0) AS SIGNED) FROM interaction WHERE bucket IN (`+db.Repeat("?", len(buckets))+`)`, buckets...)
 	if err != nil {
 		return 0, fmt.Errorf("count interactions: %w", db.Wrap(err))
 	}

@@ -95,9 +95,9 @@ func TestStore_Indexes(t *testing.T) {
 		sql  string
 		args []any
 	}{
-		{`SELECT bucket FROM interaction WHERE bucket >= ? ORDER BY bucket, batch_id LIMIT 1`, []any{5}},
+		{`SELECT bucket FROM interaction WHERE bucket >= ? ORDER BY bucket LIMIT 1`, []any{5}},
 		{`SELECT bucket, batch_id, n, events FROM interaction WHERE bucket = ? AND batch_id < ? ORDER BY batch_id LIMIT ?`, []any{5, 100, 10}},
-		{`SELECT CAST(COALESCE(SUM(n), 0) AS SIGNED) FROM interaction WHERE bucket >= ? AND bucket <= ?`, []any{5, 6}},
+		{`SELECT CAST(COALESCE(SUM(n), 0) AS SIGNED) FROM interaction WHERE bucket IN (?,?)`, []any{5, 6}},
 		{`DELETE FROM interaction WHERE bucket = ? AND batch_id IN (?,?)`, []any{5, 1, 2}},
 	} {
 		dbtest.CheckIndex(t, pool, q.sql, q.args...)

@@ -48,13 +48,13 @@ func (s *Store) Marks(ctx context.Context, ids []uint64) (map[uint64]Mark, error
 }
 
 // Walk returns the marks of up to limit rows that come after the given account
-// in key order (0 for the first). Index: PRIMARY (bucket, account_id), a range.
+// in key order (0 for the first). Index: PRIMARY (bucket, account_id), a range in
+// each bucket.
 func (s *Store) Walk(ctx context.Context, after uint64, limit int) ([]Mark, error) {
-	var out []Mark
-	err := s.small.SelectContext(ctx, &out, `SELECT account_id, ver, kept_followers, kept_following FROM relation WHERE (bucket = ? AND account_id > ?) OR bucket > ? ORDER BY bucket, account_id LIMIT ?`,
-		Bucket(after), after, Bucket(after), limit)
+	out, err := db.WalkRows[Mark](ctx, s.small, `relation`, after, db.LastKey, limit,
+		`SELECT account_id, ver, kept_followers, kept_following FROM relation WHERE bucket = ? AND account_id > ? AND account_id <= ? ORDER BY account_id LIMIT ?`)
 	if err != nil {
-		return nil, fmt.Errorf("walk relations after %d: %w", after, db.Wrap(err))
+		return nil, fmt.Errorf("walk relations after %d: %w", after, err)
 	}
 	return out, nil
 }

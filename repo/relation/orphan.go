@@ -15,13 +15,13 @@ import (
 
 // Orphans returns the accounts that have a relation row which says something
 // but do not exist, and come after the given account in key order, up to last.
-// Index: PRIMARY (bucket, account_id) of relation, a range, and of account, one
-// row each; lists are read of few.
+// Index: PRIMARY (bucket, account_id) of relation, a range in each bucket, and of
+// account, one row each; lists are read of few.
 func (s *Store) Orphans(ctx context.Context, after, last uint64) (out []uint64, err error) {
 	for {
-		var page, full []uint64
-		err := s.small.SelectContext(ctx, &page, `SELECT r.account_id FROM relation r LEFT JOIN account a ON a.bucket = r.bucket AND a.account_id = r.account_id WHERE ((r.bucket = ? AND r.account_id > ?) OR r.bucket > ?) AND ((r.bucket = ? AND r.account_id <= ?) OR r.bucket < ?) AND a.account_id IS NULL ORDER BY r.bucket, r.account_id LIMIT ?`,
-			Bucket(after), after, Bucket(after), Bucket(last), last, Bucket(last), MaxRows)
+		var full []uint64
+		page, err := db.WalkRows[uint64](ctx, s.small, `relation`, after, last, MaxRows,
+			`SELECT r.account_id FROM relation r LEFT JOIN account a ON a.bucket = r.bucket AND a.account_id = r.account_id WHERE r.bucket = ? AND r.account_id > ? AND r.account_id <= ? AND a.account_id IS NULL ORDER BY r.account_id LIMIT ?`)
 		if err == nil && len(page) > 0 {
 			where, args := db.Keys(page)
 			err = s.small.SelectContext(ctx, &full, `SELECT account_id FROM relation WHERE (bucket, account_id) IN (`+where+`) AND (followers > 0 OR following > 0 OR friends > 0 OR list <> ?) ORDER BY bucket, account_id`,

@@ -114,8 +114,8 @@ func TestStore_Orphans(t *testing.T) {
 }
 
 func TestOrphans_Index(t *testing.T) {
-	dbtest.CheckIndex(t, dbtest.DB(t), `SELECT r.account_id FROM relation r LEFT JOIN account a ON a.bucket = r.bucket AND a.account_id = r.account_id WHERE ((r.bucket = ? AND r.account_id > ?) OR r.bucket > ?) AND ((r.bucket = ? AND r.account_id <= ?) OR r.bucket < ?) AND a.account_id IS NULL ORDER BY r.bucket, r.account_id LIMIT ?`,
-		1, 1, 1, 1, 100, 1, 10)
+	dbtest.CheckIndex(t, dbtest.DB(t), `SELECT r.account_id FROM relation r LEFT JOIN account a ON a.bucket = r.bucket AND a.account_id = r.account_id WHERE r.bucket = ? AND r.account_id > ? AND r.account_id <= ? AND a.account_id IS NULL ORDER BY r.account_id LIMIT ?`,
+		1, 1, 9000, 10)
 	dbtest.CheckIndex(t, dbtest.DB(t), `SELECT account_id FROM relation WHERE (bucket, account_id) IN ((?,?),(?,?)) AND (followers > 0 OR following > 0 OR friends > 0 OR list <> ?) ORDER BY bucket, account_id`, 1, 1, 2, 2, "x")
 	dbtest.CheckIndex(t, dbtest.DB(t), `SELECT account_id FROM account WHERE (bucket, account_id) IN ((?,?),(?,?))`, 1, 1, 2, 2)
 }

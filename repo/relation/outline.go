@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/jmoiron/sqlx"
-
 	"kith/repo/db"
 	"kith/repo/list"
 )
@@ -35,33 +33,30 @@ func (s *Store) Outlines(ctx context.Context, ids []uint64) ([]Outline, error) {
 	var out []Outline
 	for part := range slices.Chunk(inOrder(ids), MaxRows) {
 		where, args := db.Keys(part)
-		rows, err := outlines(ctx, s.small, `SELECT account_id, ver, LEFT(list, ?) AS start FROM relation WHERE (bucket, account_id) IN (`+where+`) ORDER BY bucket, account_id`,
+		var rows []outlineRow
+		err := s.small.SelectContext(ctx, &rows, `SELECT account_id, ver, LEFT(list, ?) AS start FROM relation WHERE (bucket, account_id) IN (`+where+`) ORDER BY bucket, account_id`,
 			append([]any{list.OutlineBytes}, args...)...)
 		if err != nil {
-			return nil, fmt.Errorf("load outlines of %d relations: %w", len(part), err)
+			return nil, fmt.Errorf("load outlines of %d relations: %w", len(part), db.Wrap(err))
 		}
-		out = append(out, rows...)
+		out = append(out, outlines(rows)...)
 	}
 	return out, nil
 }
 
 // WalkOutlines returns the outlines of up to limit rows that come after the
 // given account in key order (0 for the first). Index: PRIMARY (bucket,
-// account_id), a range.
+// account_id), a range in each bucket.
 func (s *Store) WalkOutlines(ctx context.Context, after uint64, limit int) ([]Outline, error) {
-	out, err := outlines(ctx, s.small, `SELECT account_id, ver, LEFT(list, ?) AS start FROM relation WHERE (bucket = ? AND account_id > ?) OR bucket > ? ORDER BY bucket, account_id LIMIT ?`,
-		list.OutlineBytes, Bucket(after), after, Bucket(after), limit)
+	rows, err := db.WalkRows[outlineRow](ctx, s.small, `relation`, after, db.LastKey, limit,
+		`SELECT account_id, ver, LEFT(list, ?) AS start FROM relation WHERE bucket = ? AND account_id > ? AND account_id <= ? ORDER BY account_id LIMIT ?`, list.OutlineBytes)
 	if err != nil {
 		return nil, fmt.Errorf("walk outlines after %d: %w", after, err)
 	}
-	return out, nil
+	return outlines(rows), nil
 }
 
-func outlines(ctx context.Context, q sqlx.QueryerContext, query string, args ...any) ([]Outline, error) {
-	var rows []outlineRow
-	if err := sqlx.SelectContext(ctx, q, &rows, query, args...); err != nil {
-		return nil, db.Wrap(err)
-	}
+func outlines(rows []outlineRow) []Outline {
 	out := make([]Outline, len(rows))
 	for i, r := range rows {
 		o, err := list.ReadOutline(r.Start)
@@ -70,7 +65,7 @@ func outlines(ctx context.Context, q sqlx.QueryerContext, query string, args ...
 		}
 		out[i] = Outline{AccountID: r.AccountID, Ver: r.Ver, Outline: o, Err: err}
 	}
-	return out, nil
+	return out
 }
 
 // Time returns since when id has stood in a section.

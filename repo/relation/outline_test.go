@@ -71,5 +71,5 @@ func TestStore_CountLong(t *testing.T) {
 		t.Errorf("%d long rows, %v, want %d", n, err, before+1)
 	}
 	dbtest.CheckIndex(t, dbtest.DB(t), `SELECT COUNT(*) FROM relation WHERE blocks >= ?`, 1000)
-	dbtest.CheckIndex(t, dbtest.DB(t), `SELECT account_id, ver, LEFT(list, ?) AS start FROM relation WHERE (bucket = ? AND account_id > ?) OR bucket > ? ORDER BY bucket, account_id LIMIT ?`, 40, 1, 1, 1, 10)
+	dbtest.CheckIndex(t, dbtest.DB(t), `SELECT account_id, ver, LEFT(list, ?) AS start FROM relation WHERE bucket = ? AND account_id > ? AND account_id <= ? ORDER BY account_id LIMIT ?`, 40, 1, 1, 9000, 10)
 }

@@ -64,28 +64,31 @@ func scanStored(rows *sqlx.Rows, each func(Stored) error) error {
 
 // Scan hands up to limit rows that come after the given account in key order
 // (0 for the first) to each, as they arrive: one is in memory at a time. An error
-// of each ends the scan. Index: PRIMARY (bucket, account_id), a range.
+// of each ends the scan. Index: PRIMARY (bucket, account_id), a range in each
+// bucket.
 func (s *Store) Scan(ctx context.Context, after uint64, limit int, each func(Stored) error) error {
-	rows, err := s.small.QueryxContext(ctx, `SELECT `+storedColumns+` FROM relation WHERE (bucket = ? AND account_id > ?) OR bucket > ? ORDER BY bucket, account_id LIMIT ?`,
-		Bucket(after), after, Bucket(after), limit)
-	if err == nil {
-		err = scanStored(rows, each)
-	}
+	err := db.Walk(ctx, s.small, `relation`, after, db.LastKey, limit, func(p db.Part) (n int, err error) {
+		rows, err := s.small.QueryxContext(ctx, `SELECT `+storedColumns+` FROM relation WHERE bucket = ? AND account_id > ? AND account_id <= ? ORDER BY account_id LIMIT ?`,
+			p.Bucket, p.After, p.Last, p.Limit)
+		if err == nil {
+			err = scanStored(rows, func(r Stored) error { n++; return each(r) })
+		}
+		return n, db.Wrap(err)
+	})
 	if err != nil {
-		return fmt.Errorf("scan relations after %d: %w", after, db.Wrap(err))
+		return fmt.Errorf("scan relations after %d: %w", after, err)
 	}
 	return nil
 }
 
 // Archived returns up to limit accounts that have archive segments and come
 // after the given account in key order, up to last. Index: PRIMARY (bucket,
-// account_id, …), a range.
+// account_id, …), a range in each bucket.
 func (s *Store) Archived(ctx context.Context, after, last uint64, limit int) ([]uint64, error) {
-	var out []uint64
-	err := s.small.SelectContext(ctx, &out, `SELECT account_id FROM relation_archive WHERE ((bucket = ? AND account_id > ?) OR bucket > ?) AND ((bucket = ? AND account_id <= ?) OR bucket < ?) GROUP BY bucket, account_id ORDER BY bucket, account_id LIMIT ?`,
-		Bucket(after), after, Bucket(after), Bucket(last), last, Bucket(last), limit)
+	out, err := db.WalkRows[uint64](ctx, s.small, `relation_archive`, after, last, limit,
+		`SELECT account_id FROM relation_archive WHERE bucket = ? AND account_id > ? AND account_id <= ? GROUP BY account_id ORDER BY account_id LIMIT ?`)
 	if err != nil {
-		return nil, fmt.Errorf("find archives after %d: %w", after, db.Wrap(err))
+		return nil, fmt.Errorf("find archives after %d: %w", after, err)
 	}
 	return out, nil
 }
@@ -97,10 +100,15 @@ const sampled = 16
 // Index: PRIMARY (bucket, account_id), or by_blocks, which holds the bucket too.
 func (s *Store) About(ctx context.Context) (int64, error) {
 	var n int64
-	if err := s.small.GetContext(ctx, &n, `SELECT COUNT(*) FROM relation WHERE bucket < ?`, sampled); err != nil {
+	buckets := make([]any, sampled)
+	for i := range buckets {
+		buckets[i] = i
+	}
+	err := s.small.GetContext(ctx, &n, `SELECT COUNT(*) FROM relation WHERE bucket IN (`+db.Repeat("?", sampled)+`)`, buckets...)
+	if err != nil {
 		return 0, fmt.Errorf("count a part of the relations: %w", db.Wrap(err))
 	}
-	return n * (1024 / sampled), nil
+	return n * (repo.Buckets / sampled), nil
 }
 
 // Examine hands an account's row and then its segments, one at a time, to row

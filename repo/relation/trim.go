@@ -92,7 +92,8 @@ func (d *Draft) archive(ctx context.Context, tx *sqlx.Tx, s list.Section, cut *l
 
 // Long returns up to limit accounts with a section of more than so many entries,
 // as far as blocks tell, that come after the given place (blocks, account).
-// Index: by_blocks (blocks, and after it the primary key), a range.
+// Index: by_blocks (blocks, and after it the primary key), a range. It asks all
+// buckets at once, as CountLong does: long rows are few, wherever they are.
 func (s *Store) Long(ctx context.Context, entries int, after LongRow, limit int) ([]LongRow, error) {
 	var out []LongRow
 	least := (entries + 1) / BlockEntries

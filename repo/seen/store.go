@@ -48,13 +48,13 @@ func (s *Store) Put(ctx context.Context, marks []Mark) error {
 }
 
 // Walk returns up to limit marks, MaxRows at most, that come after the given
-// account in key order (0 for the first). Index: PRIMARY (bucket, account_id), a range.
+// account in key order (0 for the first). Index: PRIMARY (bucket, account_id), a range in
+// each bucket.
 func (s *Store) Walk(ctx context.Context, after uint64, limit int) ([]Mark, error) {
-	var out []Mark
-	err := s.db.SelectContext(ctx, &out, `SELECT account_id, at FROM seen WHERE (bucket = ? AND account_id > ?) OR bucket > ? ORDER BY bucket, account_id LIMIT ?`,
-		repo.Bucket(after), after, repo.Bucket(after), min(limit, MaxRows))
+	out, err := db.WalkRows[Mark](ctx, s.db, `seen`, after, db.LastKey, min(limit, MaxRows),
+		`SELECT account_id, at FROM seen WHERE bucket = ? AND account_id > ? AND account_id <= ? ORDER BY account_id LIMIT ?`)
 	if err != nil {
-		return nil, fmt.Errorf("walk the seen after %d: %w", after, db.Wrap(err))
+		return nil, fmt.Errorf("walk the seen after %d: %w", after, err)
 	}
 	return out, nil
 }

@@ -1,4 +1,4 @@
--- Why:   ids are made in ranges: a process raises `next` by a step and hands
+-- Why:   ids are made in ranges: a process raises next_id by a step and hands
 --        out what lies between. AUTO_INCREMENT would tie ids to one server
 --        and to one table.
 -- Lock:  none that matters, the table is new. At work a range locks its row
@@ -8,9 +8,9 @@
 -- +goose NO TRANSACTION
 -- +goose Up
 CREATE TABLE IF NOT EXISTS sequence (
-    bucket SMALLINT UNSIGNED NOT NULL,
-    name   VARBINARY(32)     NOT NULL COMMENT 'the kind of id, such as account',
-    next   BIGINT UNSIGNED   NOT NULL COMMENT 'the lowest id not handed out',
+    bucket  SMALLINT UNSIGNED NOT NULL,
+    name    VARBINARY(32)     NOT NULL COMMENT 'the kind of id, such as account',
+    next_id BIGINT UNSIGNED   NOT NULL COMMENT 'the lowest id not handed out',
     PRIMARY KEY (bucket, name)
 ) ENGINE = InnoDB DEFAULT CHARSET = utf8mb4;
 
