@@ -10,8 +10,10 @@ const (
 	Internal      Kind = iota // a bug or a broken row: nothing the caller can do
 	Invalid                   // the request makes no sense as it is
 	Forbidden                 // not allowed between these accounts
+	OwnAccount                // not allowed to one's own account
 	NotFound                  // no such account, request or entry
 	Unprocessable             // understood, and against a rule or limit
+	Limit                     // one more than an account may have
 	Busy                      // full or away for the moment: the same call may succeed later
 )
 

@@ -28,7 +28,7 @@ func From(err error) error {
 		errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		return &Error{Kind: Busy, Sentence: sentenceBusy, Cause: err}
 	case errors.Is(err, repo.ErrTooLarge):
-		return &Error{Kind: Unprocessable, Sentence: "This account's list is full", Cause: err}
+		return &Error{Kind: Limit, Sentence: "This account's list is full", Cause: err}
 	default:
 		return &Error{Kind: Internal, Sentence: "Something went wrong on our side", Cause: err}
 	}

@@ -57,6 +57,33 @@
 //
 // Everything else is 404. HEAD works where GET does.
 //
+// # Errors
+//
+// An error is {"error": "a sentence", "code": "…"}. The sentence is for people and
+// may change; programs look at the code, which does not. code.go has the table.
+//
+//	400 invalid_request            cannot be read, or makes no sense
+//	401 invalid_token              none, a bad one, or its account is gone
+//	403 forbidden                  not between these two accounts, such as after a block
+//	403 insufficient_scope         the token has none of the scopes of the endpoint
+//	403 own_account                nobody can follow, block or mute himself
+//	404 not_found                  no such account or request
+//	404 unknown_endpoint           the path is none of those above
+//	405 method_not_allowed         the path is, with another method
+//	408 request_timeout            the body did not come in time
+//	413 request_too_large          the body is too long or has too many values
+//	415 unsupported_media_type     the body is of another kind than the endpoint takes
+//	417 expectation_failed         an Expect header other than 100-continue
+//	422 validation_failed          a value is out of its bounds; the sentence says which
+//	422 limit_reached              one more than the account may have
+//	429 too_many_requests          Retry-After says in how many seconds to come again
+//	431 headers_too_large          path and headers are longer than 32 KiB together
+//	500 internal_error             a fault on this side, which the log explains
+//	501 unknown_transfer_encoding  a Transfer-Encoding other than chunked
+//	503 try_again                  the database is away or busy; Retry-After: 1
+//	503 not_ready                  of /readyz and /health: not_ready names what is not
+//	505 unknown_http_version       neither HTTP/1.0 nor HTTP/1.1
+//
 // # Promises
 //
 //   - Who acts is the account of the token, never a parameter. The account must

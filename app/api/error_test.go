@@ -27,10 +27,10 @@ func TestErrors_Sentences(t *testing.T) {
 		status   int
 		sentence string
 	}{
-		"unknown path":       {c.get("/api/v1/timelines/home"), 404, "Record not found"},
-		"unknown path, post": {c.post("/api/v1/statuses"), 404, "Record not found"},
-		"outside the api":    {c.get("/nothing"), 404, "Record not found"},
-		"root":               {c.get("/"), 404, "Record not found"},
+		"unknown path":       {c.get("/api/v1/timelines/home"), 404, "There is no such endpoint"},
+		"unknown path, post": {c.post("/api/v1/statuses"), 404, "There is no such endpoint"},
+		"outside the api":    {c.get("/nothing"), 404, "There is no such endpoint"},
+		"root":               {c.get("/"), 404, "There is no such endpoint"},
 		"wrong method":       {c.get(at(you, "/follow")), 405, "Method not allowed"},
 		"wrong method, post": {c.post("/api/v1/blocks"), 405, "Method not allowed"},
 		"unknown account":    {c.get(at(9, "")), 404, "Record not found"},
@@ -44,7 +44,7 @@ func TestErrors_Sentences(t *testing.T) {
 		"id too large":       {c.get("/api/v1/accounts/9223372036854775808"), 404, "Record not found"},
 		"largest id":         {c.get("/api/v1/accounts/9223372036854775807"), 404, "Record not found"},
 		"myself":             {c.post(at(me, "/follow")), 403, "Following your own account is not allowed"},
-		"block myself":       {c.post(at(me, "/block")), 422, "You cannot do this to your own account"},
+		"block myself":       {c.post(at(me, "/block")), 403, "You cannot do this to your own account"},
 		"no request":         {c.post("/api/v1/follow_requests/" + text(you) + "/authorize"), 404, "Record not found"},
 		"bad flag":           {c.form(at(you, "/follow"), "reblogs=maybe"), 422, "reblogs must be true or false"},
 		"bad number":         {c.form(at(you, "/mute"), "duration=1h"), 422, "duration must be a whole number"},
@@ -83,24 +83,27 @@ func TestErrors_Sentences(t *testing.T) {
 
 func TestErrors_Judge(t *testing.T) {
 	for _, c := range []struct {
-		err    error
-		status int
+		err  error
+		want code
 	}{
-		{app.Refuse(app.Invalid, "x"), 400},
-		{app.Refuse(app.Forbidden, "x"), 403},
-		{app.Refuse(app.NotFound, "x"), 404},
-		{app.Refuse(app.Unprocessable, "x"), 422},
-		{app.Refuse(app.Busy, "x"), 503},
-		{app.Refuse(app.Internal, "x"), 500},
-		{errors.New("x"), 500},
-		{errToken, 401}, {errScope, 403}, {errTooMany, 429}, {errTooLong, 413},
-		{&http.MaxBytesError{Limit: 1}, 413},
-		{context.DeadlineExceeded, 503}, {context.Canceled, 503},
-		{echo.ErrNotFound, 404}, {echo.ErrMethodNotAllowed, 405}, {echo.NewHTTPError(500, "x"), 500},
+		{app.Refuse(app.Invalid, "x"), codeInvalid},
+		{app.Refuse(app.Forbidden, "x"), codeForbidden},
+		{app.Refuse(app.OwnAccount, "x"), codeOwnAccount},
+		{app.Refuse(app.NotFound, "x"), codeNotFound},
+		{app.Refuse(app.Unprocessable, "x"), codeValidation},
+		{app.Refuse(app.Limit, "x"), codeLimit},
+		{app.Refuse(app.Busy, "x"), codeBusy},
+		{app.Refuse(app.Internal, "x"), codeInternal},
+		{app.Refuse(app.Kind(99), "x"), codeInternal},
+		{errors.New("x"), codeInternal},
+		{errToken, codeToken}, {errScope, codeScope}, {errTooMany, codeRate}, {errTooLong, codeLarge},
+		{&http.MaxBytesError{Limit: 1}, codeLarge},
+		{context.DeadlineExceeded, codeBusy}, {context.Canceled, codeBusy},
+		{echo.ErrNotFound, codeEndpoint}, {echo.ErrMethodNotAllowed, codeMethod}, {echo.NewHTTPError(500, "x"), codeInternal},
 	} {
 		for _, err := range []error{c.err, fmt.Errorf("wrapped: %w", c.err)} {
-			if got, sentence := judge(err); got != c.status || sentence == "" {
-				t.Errorf("%v: got %d %q, want %d", err, got, sentence, c.status)
+			if got, sentence := judge(err); got != c.want || sentence == "" {
+				t.Errorf("%v: got %s %q, want %s", err, meanings[got].text, sentence, meanings[c.want].text)
 			}
 		}
 	}

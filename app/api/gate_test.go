@@ -141,7 +141,7 @@ func TestOperations(t *testing.T) {
 	w.nobody().get("/livez").want(http.StatusOK)
 	for _, path := range []string{"/readyz", "/health"} {
 		a := w.nobody().get(path).want(http.StatusServiceUnavailable)
-		if want := `{"error":"Not ready","not_ready":["memcached","mysql"]}`; a.body != want {
+		if want := `{"error":"Not ready","code":"not_ready","not_ready":["memcached","mysql"]}`; a.body != want {
 			t.Errorf("%s: got %s, want %s", path, a.body, want)
 		}
 	}

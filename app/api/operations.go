@@ -55,6 +55,6 @@ func (s *Server) ready(ctx context.Context, c *call, good string) error {
 		return c.ok([]byte(good))
 	}
 	slices.Sort(missing)
-	b := append([]byte(`{"error":"Not ready","not_ready":`), appendArray(nil, missing, appendString)...)
-	return c.notReady(append(b, '}'))
+	b := append(appendError(nil, codeNotReady, "Not ready"), `,"not_ready":`...)
+	return c.notReady(append(appendArray(b, missing, appendString), '}'))
 }

@@ -68,14 +68,14 @@ func TestSessions(t *testing.T) {
 	t.Run("keys away", func(t *testing.T) {
 		c.err = fmt.Errorf("keys: %w", repo.ErrUnavailable)
 		_, err := s.of(t.Context(), "Bearer new")
-		if status, _ := judge(err); status != 503 {
-			t.Errorf("got %d for %v, want 503", status, err)
+		if why, _ := judge(err); why != codeBusy {
+			t.Errorf("got %s for %v, want 503", meanings[why].text, err)
 		}
 		ask("a") // still remembered
 		c.err = fmt.Errorf("%w: %w", token.ErrInvalid, errors.New("x"))
 		_, err = s.of(t.Context(), "Bearer new")
-		if status, _ := judge(err); status != 401 {
-			t.Errorf("got %d for %v, want 401", status, err)
+		if why, _ := judge(err); why != codeToken {
+			t.Errorf("got %s for %v, want 401", meanings[why].text, err)
 		}
 	})
 }

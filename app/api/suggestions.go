@@ -2,8 +2,8 @@ package api
 
 import (
 	"context"
-	"net/http"
 
+	"kith/app"
 	"kith/app/suggest"
 	"kith/app/token"
 )
@@ -63,7 +63,7 @@ func (s *Server) dismiss(ctx context.Context, c *call) error {
 		if err == nil {
 			err = s.cfg.Suggestions.Dismiss(ctx, c.account(), id)
 		}
-		if status, _ := judge(err); err != nil && status != http.StatusNotFound {
+		if err != nil && app.KindOf(err) != app.NotFound {
 			return err
 		}
 	}

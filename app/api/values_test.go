@@ -72,8 +72,8 @@ func FuzzBody(f *testing.F) {
 	f.Fuzz(func(t *testing.T, kind string, body []byte) {
 		v, err := readBody(kind, body)
 		if err != nil {
-			if status, sentence := judge(err); status < 400 || status >= 500 || sentence == "" {
-				t.Fatalf("got %d %q for %v", status, sentence, err)
+			if why, sentence := judge(err); meanings[why].status >= 500 || sentence == "" {
+				t.Fatalf("got %s %q for %v", meanings[why].text, sentence, err)
 			}
 		}
 		_, _ = v.pageRange()

@@ -224,8 +224,8 @@ func (a answer) refused(status int, sentence string) {
 	a.t.Helper()
 	a.want(status)
 	var e map[string]string
-	if err := json.Unmarshal([]byte(a.body), &e); err != nil || len(e) != 1 || !strings.Contains(e["error"], sentence) {
-		a.t.Fatalf("%s: got %s, want the error %q", a.what, a.body, sentence)
+	if err := json.Unmarshal([]byte(a.body), &e); err != nil || len(e) != 2 || e["code"] == "" || !strings.Contains(e["error"], sentence) {
+		a.t.Fatalf("%s: got %s, want the error %q with a code", a.what, a.body, sentence)
 	}
 }
 

@@ -60,7 +60,7 @@ func TestService_Follow(t *testing.T) {
 	})
 	t.Run("refusals", func(t *testing.T) {
 		_, err := w.Follow(t.Context(), a, a, relation.FollowOptions{})
-		w.wantKind(err, app.Forbidden, "Following your own account is not allowed")
+		w.wantKind(err, app.OwnAccount, "Following your own account is not allowed")
 		_, err = w.Follow(t.Context(), a, 1<<50, relation.FollowOptions{})
 		w.wantKind(err, app.NotFound, "Record not found")
 		_, err = w.Follow(t.Context(), 1<<50, a, relation.FollowOptions{})
@@ -88,7 +88,7 @@ func TestService_Follow_Limit(t *testing.T) {
 	w.follow(p[0], p[1])
 	w.follow(p[0], p[2])
 	_, err := w.Follow(t.Context(), p[0], p[3], relation.FollowOptions{})
-	w.wantKind(err, app.Unprocessable, "You cannot follow more than 2 people")
+	w.wantKind(err, app.Limit, "You cannot follow more than 2 people")
 	w.follow(p[0], p[2]) // again: no refusal, nothing new
 	w.must(w.Unfollow(t.Context(), p[0], p[1]))
 	w.follow(p[0], p[3])
@@ -99,7 +99,7 @@ func TestService_Follow_Limit(t *testing.T) {
 	w.follow(p[1], p[3])
 	w.follow(p[1], p[0])
 	_, err = w.Follow(t.Context(), p[1], p[2], relation.FollowOptions{})
-	w.wantKind(err, app.Unprocessable, "You cannot follow more than 2 people")
+	w.wantKind(err, app.Limit, "You cannot follow more than 2 people")
 	w.must(w.Authorize(t.Context(), p[3], p[1]))
 	w.must(w.Authorize(t.Context(), p[0], p[1]))
 	w.wantCounts(p[1], 0, 0, 2)
@@ -186,7 +186,7 @@ func TestService_Block(t *testing.T) {
 		w.want(a, b, "blocked_by")
 	}
 	_, err := w.Block(t.Context(), a, a)
-	w.wantKind(err, app.Unprocessable, "your own account")
+	w.wantKind(err, app.OwnAccount, "your own account")
 	consistent(t, w.Rows, p)
 }
 

@@ -51,15 +51,15 @@ func New(cfg Config) *Service { return &Service{cfg: cfg} }
 
 // The refusals.
 var (
-	errOwnFollow = app.Refuse(app.Forbidden, "Following your own account is not allowed")
-	errOwn       = app.Refuse(app.Unprocessable, "You cannot do this to your own account")
+	errOwnFollow = app.Refuse(app.OwnAccount, "Following your own account is not allowed")
+	errOwn       = app.Refuse(app.OwnAccount, "You cannot do this to your own account")
 	errBlocked   = app.Refuse(app.Forbidden, "This action is not allowed")
 	errNobody    = app.Refuse(app.NotFound, "Record not found")
 	errNoRequest = app.Refuse(app.NotFound, "Record not found")
 )
 
 func (s *Service) errLimit() error {
-	return app.Refuse(app.Unprocessable, fmt.Sprintf("You cannot follow more than %d people", s.cfg.FollowingLimit))
+	return app.Refuse(app.Limit, fmt.Sprintf("You cannot follow more than %d people", s.cfg.FollowingLimit))
 }
 
 // pair is the two rows that an edit works on.
