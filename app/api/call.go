@@ -93,6 +93,7 @@ func (s *Server) around(next echo.HandlerFunc) echo.HandlerFunc {
 		c := &call{Context: ec, server: s, begun: s.cfg.Now()}
 		c.id = s.ids.of(ec.Request())
 		ec.Response().Header().Set(echo.HeaderXRequestID, c.id)
+		protect(ec.Response().Header())
 		ctx, cancel := context.WithTimeout(ec.Request().Context(), s.cfg.RequestTimeout)
 		defer cancel()
 		ec.SetRequest(ec.Request().WithContext(ctx))

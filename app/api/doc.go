@@ -115,5 +115,15 @@
 //
 // Windows of five minutes, the same for everybody, as in Mastodon; counted in
 // this process, per account or, without a good token, per client address
-// (IPv6: per /64).
+// (IPv6: per /64). Everything counts but /livez, /readyz and /health, whose answers
+// cost nothing. A million accounts and a million addresses have a counter each;
+// those that come after share 4,096. Behind a trusted proxy the client is the last
+// address in X-Forwarded-For that is no trusted proxy, with or without a port; a
+// header with anything else in it counts for the proxy.
+//
+// # Headers
+//
+// Every answer says nosniff, no-store (but pictures) and that it is no page. Set
+// BaseURL behind a proxy: without it links and instance pages have the name by
+// which their caller called us.
 package api

@@ -40,7 +40,7 @@ func TestCORS(t *testing.T) {
 			t.Errorf("%s: got headers %v", path, a.header)
 		}
 	}
-	if a := w.nobody().get("/metrics"); a.header.Get("Access-Control-Allow-Origin") != "" {
+	if a := w.nobody().get(metricsPath); a.header.Get("Access-Control-Allow-Origin") != "" {
 		t.Error("metrics may be read by every page")
 	}
 }
@@ -57,7 +57,7 @@ func TestRate(t *testing.T) {
 	}
 	a := w.as(me).get("/api/v1/unknown")
 	a.refused(http.StatusTooManyRequests, "Too many requests")
-	if a.header.Get("X-RateLimit-Remaining") != "0" || a.header.Get("Retry-After") != "" {
+	if a.header.Get("X-RateLimit-Remaining") != "0" || a.header.Get("Retry-After") != "300" {
 		t.Fatalf("got %v", a.header)
 	}
 	w.as(you).get("/api/v1/blocks").want(http.StatusOK)
@@ -72,6 +72,59 @@ func TestRate(t *testing.T) {
 	w.nobody().get("/api/v1/instance").want(http.StatusOK)
 }
 
+// Everything counts but what balancers ask.
+func TestRate_Everything(t *testing.T) {
+	for _, ask := range []struct{ method, path string }{
+		{"OPTIONS", "/api/v1/blocks"}, {"OPTIONS", "/nothing"}, {"GET", metricsPath}, {"GET", "/nothing"}, {"GET", "/.well-known/nodeinfo"},
+		{"GET", "/api/v1/nothing"}, {"GET", avatarPath}, {"POST", "/api/v1/blocks"},
+	} {
+		w := newWorld(t, func(c *Config) { c.RateLimit = 1 })
+		first := w.nobody().send(ask.method, ask.path, "", "")
+		second := w.nobody().send(ask.method, ask.path, "", "")
+		if first.status == http.StatusTooManyRequests || second.status != http.StatusTooManyRequests {
+			t.Errorf("%s %s: got %d, then %d; want a refusal of the second", ask.method, ask.path, first.status, second.status)
+		}
+		for _, path := range []string{livezPath, readyzPath, healthPath} {
+			w.nobody().get(path).want(http.StatusOK)
+		}
+	}
+}
+
+// Whoever comes after more accounts and addresses than are counted one by one is
+// counted all the same.
+func TestRate_Crowd(t *testing.T) {
+	c := newCounter[netip.Addr](2)
+	address := netip.MustParseAddr("192.0.2.1")
+	for range 10_000 {
+		c.add(address)
+		address = address.Next()
+	}
+	if len(c.own) != 2 || len(c.shared) != sharedCounters {
+		t.Errorf("%d counters of their own and %d shared, want 2 and %d", len(c.own), len(c.shared), sharedCounters)
+	}
+	late := netip.MustParseAddr("198.51.100.1")
+	before := c.add(late)
+	for i := 1; i <= 5; i++ {
+		if got := c.add(late); got != before+i {
+			t.Errorf("request %d of a late address: got %d, want %d", i, got, before+i)
+		}
+	}
+}
+
+func TestHeaders(t *testing.T) {
+	w := newWorld(t)
+	me := w.add(false)
+	for _, path := range []string{at(me, ""), "/api/v1/blocks", "/nothing", "/.well-known/nodeinfo", "/nodeinfo/2.0", avatarPath, livezPath, readyzPath, metricsPath} {
+		h := w.nobody().get(path).header
+		if h.Get("X-Content-Type-Options") != "nosniff" || !strings.Contains(h.Get("Content-Security-Policy"), "default-src 'none'") {
+			t.Errorf("%s: got headers %v", path, h)
+		}
+		if want := map[bool]string{true: "public, max-age=86400", false: "private, no-store"}[path == avatarPath]; h.Get("Cache-Control") != want {
+			t.Errorf("%s: got Cache-Control %q, want %q", path, h.Get("Cache-Control"), want)
+		}
+	}
+}
+
 func TestRate_Client(t *testing.T) {
 	proxies := []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")}
 	for _, c := range []struct{ peer, forwarded, want string }{
@@ -81,6 +134,18 @@ func TestRate_Client(t *testing.T) {
 		{"10.0.0.1:5", "198.51.100.1, 203.0.113.9, 10.2.2.2", "203.0.113.9"},
 		{"10.0.0.1:5", "", "10.0.0.1"},
 		{"10.0.0.1:5", "junk", "10.0.0.1"},
+		{"10.0.0.1:5", "203.0.113.9, junk, 10.2.2.2", "10.0.0.1"},
+		{"10.0.0.1:5", "203.0.113.9:4711", "203.0.113.9"},
+		{"10.0.0.1:5", "198.51.100.1:1,203.0.113.9:4711, 10.2.2.2:80", "203.0.113.9"},
+		{"10.0.0.1:5", "junk, 203.0.113.9", "203.0.113.9"},
+		{"10.0.0.1:5", "[2001:db8:5:6::7]:4711", "2001:db8:5:6::"},
+		{"10.0.0.1:5", "[2001:db8:5:6::7]", "2001:db8:5:6::"},
+		{"10.0.0.1:5", "2001:db8:5:6::7", "2001:db8:5:6::"},
+		{"10.0.0.1:5", "fe80::1%eth0", "fe80::"},
+		{"10.0.0.1:5", "[::ffff:203.0.113.9]:1", "203.0.113.9"},
+		{"10.0.0.1:5", "203.0.113.9:x", "10.0.0.1"},
+		{"10.0.0.1:5", "[203.0.113.9", "10.0.0.1"},
+		{"10.0.0.1:5", "10.3.3.3, 10.2.2.2", "10.3.3.3"},
 		{"[2001:db8:1:2:3::4]:5", "", "2001:db8:1:2::"},
 		{"[::ffff:192.0.2.1]:5", "", "192.0.2.1"},
 	} {
@@ -112,6 +177,7 @@ func TestLog(t *testing.T) {
 	me, you := w.add(false), w.add(false)
 	c := w.as(me)
 	c.form(at(you, "/note?secret=hunter2"), "comment=private").want(http.StatusOK)
+	w.nobody().get("/api/v1/no/such/thing?secret=hunter2").want(http.StatusNotFound)
 	w.http.Close()
 	logged := w.log.String()
 	for _, secret := range []string{"hunter2", "private", c.token} {
@@ -119,16 +185,24 @@ func TestLog(t *testing.T) {
 			t.Errorf("the log has %q: %s", secret, logged)
 		}
 	}
+	lines := strings.Split(logged, "\n")
 	var line struct {
-		Level, Method, Route, RequestID string
-		Status, Account                 int
-		Bytes                           int
+		Level, Method, Route string
+		Duration             *float64 `json:"duration_ms"`
+		Status, Account      int
+		Bytes                int
 	}
-	if err := json.Unmarshal([]byte(strings.Split(logged, "\n")[0]), &line); err != nil {
+	if err := json.Unmarshal([]byte(lines[0]), &line); err != nil {
 		t.Fatal(err)
 	}
-	if line.Level != "INFO" || line.Route != "/api/v1/accounts/:id/note" || line.Method != "POST" || line.Status != 200 || line.Account != int(me) || line.Bytes == 0 {
-		t.Fatalf("got %+v in %s", line, logged)
+	if line.Level != "INFO" || line.Route != "/api/v1/accounts/:id/note" || line.Method != "POST" || line.Status != 200 || line.Account != int(me) || line.Bytes == 0 || line.Duration == nil {
+		t.Errorf("got %+v in %s", line, lines[0])
+	}
+	if strings.Contains(lines[0], "path") {
+		t.Errorf("what was found is logged with its path: %s", lines[0])
+	}
+	if strings.Contains(lines[1], "account") || !strings.Contains(lines[1], `"path":"/api/v1/no/such/thing"`) {
+		t.Errorf("nobody and nothing: got %s, want the path and no account", lines[1])
 	}
 }
 

@@ -18,23 +18,36 @@ func (s *Server) done(c *call) {
 	took := s.cfg.Now().Sub(c.begun)
 	s.metrics.answered(c, took)
 	level := slog.LevelInfo
-	if c.probe() {
+	if c.probe() || c.Path() == metricsPath {
 		level = slog.LevelDebug
 	}
 	ctx := c.Request().Context()
 	if !s.cfg.Log.Enabled(ctx, level) {
 		return
 	}
-	s.cfg.Log.LogAttrs(ctx, level, "request",
+	status := c.Response().Status
+	attrs := []slog.Attr{
 		slog.String("method", methodLabel(c.Request().Method)), slog.String("route", c.route()),
-		slog.Int("status", c.Response().Status), slog.Duration("took", took),
-		slog.Int64("bytes", c.Response().Size), slog.String("request_id", c.id), slog.Uint64("account", c.account()))
+		slog.Int("status", status), slog.Float64("duration_ms", float64(took.Microseconds())/1000),
+		slog.Int64("bytes", c.Response().Size), slog.String("request_id", c.id),
+	}
+	if account := c.account(); account != 0 {
+		attrs = append(attrs, slog.Uint64("account", account))
+	}
+	if status == meanings[codeNotFound].status {
+		path := c.Request().URL.Path
+		attrs = append(attrs, slog.String("path", path[:min(len(path), maxLoggedPath)]))
+	}
+	s.cfg.Log.LogAttrs(ctx, level, "request", attrs...)
 }
 
-// probe tells the requests of machines that watch us.
+// maxLoggedPath is how much of the path of what is not there a log line has.
+const maxLoggedPath = 200
+
+// probe tells the requests of machines that ask whether we live and are ready.
 func (c *call) probe() bool {
 	switch c.Path() {
-	case "/livez", "/readyz", "/metrics", "/health":
+	case livezPath, readyzPath, healthPath:
 		return true
 	}
 	return false

@@ -8,6 +8,14 @@ import (
 	"github.com/labstack/echo/v4"
 )
 
+// What those ask who run the server.
+const (
+	livezPath   = "/livez"
+	readyzPath  = "/readyz"
+	healthPath  = "/health"
+	metricsPath = "/metrics"
+)
+
 // The pictures of everybody, under the paths that Mastodon has for accounts
 // without one.
 const (

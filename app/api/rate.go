@@ -1,6 +1,7 @@
 package api
 
 import (
+	"hash/maphash"
 	"net/http"
 	"net/netip"
 	"strconv"
@@ -11,9 +12,11 @@ import (
 
 const (
 	rateWindow = 5 * time.Minute
-	// maxCounted bounds the memory of a window. Whoever comes when so many
-	// others came before is not counted.
+	// maxCounted is how many accounts, and as many addresses, a window counts one
+	// by one: some 80 MB each when so many come.
 	maxCounted = 1 << 20
+	// sharedCounters count whoever comes after them.
+	sharedCounters = 4096
 	// resetFormat is ISO 8601 with microseconds, as clients know it.
 	resetFormat = "2006-01-02T15:04:05.000000Z"
 )
@@ -27,8 +30,8 @@ type rate struct {
 	mu        sync.Mutex
 	window    int64  // number of the window since 1970
 	reset     string // its end, as a header
-	accounts  map[uint64]int
-	addresses map[netip.Addr]int
+	accounts  counter[uint64]
+	addresses counter[netip.Addr]
 }
 
 func newRate(limit int, proxies []netip.Prefix) *rate {
@@ -47,6 +50,7 @@ func (r *rate) count(c *call, now time.Time) error {
 	h["X-Ratelimit-Remaining"] = []string{strconv.Itoa(max(0, r.limit-used))}
 	h["X-Ratelimit-Reset"] = []string{reset}
 	if used > r.limit {
+		h["Retry-After"] = []string{strconv.FormatInt(rateSeconds-now.Unix()%rateSeconds, 10)}
 		return errTooMany
 	}
 	return nil
@@ -62,46 +66,68 @@ func (r *rate) add(c *call, now time.Time) (used int, reset string) {
 	defer r.mu.Unlock()
 	r.turn(now)
 	if account != 0 {
-		return bump(r.accounts, account), r.reset
+		return r.accounts.add(account), r.reset
 	}
-	return bump(r.addresses, address), r.reset
+	return r.addresses.add(address), r.reset
 }
+
+const rateSeconds = int64(rateWindow / time.Second)
 
 // turn begins a new window when the old one has ended.
 func (r *rate) turn(now time.Time) {
-	const seconds = int64(rateWindow / time.Second)
-	window := now.Unix() / seconds
+	window := now.Unix() / rateSeconds
 	if window == r.window {
 		return
 	}
 	r.window = window
-	r.reset = time.Unix((window+1)*seconds, 0).UTC().Format(resetFormat)
-	r.accounts, r.addresses = map[uint64]int{}, map[netip.Addr]int{}
+	r.reset = time.Unix((window+1)*rateSeconds, 0).UTC().Format(resetFormat)
+	r.accounts, r.addresses = newCounter[uint64](maxCounted), newCounter[netip.Addr](maxCounted)
 }
 
-func bump[K comparable](used map[K]int, key K) int {
-	n, ok := used[key]
-	if !ok && len(used) >= maxCounted {
-		return 1
+// counter counts by key, in bounded memory: the first keys have a counter each,
+// those that come later share some by their hash. So nobody goes uncounted, however
+// many there are.
+type counter[K comparable] struct {
+	most   int
+	own    map[K]int
+	seed   maphash.Seed
+	shared []int
+}
+
+func newCounter[K comparable](most int) counter[K] {
+	return counter[K]{most: most, own: map[K]int{}, seed: maphash.MakeSeed()}
+}
+
+// add counts a key once more and returns its count.
+func (c *counter[K]) add(key K) int {
+	n, ok := c.own[key]
+	if ok || len(c.own) < c.most {
+		c.own[key] = n + 1
+		return n + 1
 	}
-	used[key] = n + 1
-	return n + 1
+	if c.shared == nil {
+		c.shared = make([]int, sharedCounters)
+	}
+	at := &c.shared[maphash.Comparable(c.seed, key)%sharedCounters]
+	*at++
+	return *at
 }
 
 // client returns the address a request is counted under: the peer's, or, where
-// the peer is a trusted proxy, the last one in X-Forwarded-For that is not.
+// the peer is a trusted proxy, the last one in X-Forwarded-For that is not. What
+// is no address there makes all of it worthless: then it is the proxy's.
 // An IPv6 client has a network of its own and is counted by it.
 func (r *rate) client(req *http.Request) netip.Addr {
 	peer, err := netip.ParseAddrPort(req.RemoteAddr)
 	if err != nil {
 		return netip.Addr{}
 	}
-	address := peer.Addr().Unmap()
+	address := bare(peer.Addr())
 	if r.trusts(address) {
 		address = r.forwarded(req, address)
 	}
 	if address.Is6() {
-		network, err := address.WithZone("").Prefix(64)
+		network, err := address.Prefix(64)
 		if err == nil {
 			return network.Addr()
 		}
@@ -109,19 +135,38 @@ func (r *rate) client(req *http.Request) netip.Addr {
 	return address
 }
 
-func (r *rate) forwarded(req *http.Request, peer netip.Addr) netip.Addr {
+func (r *rate) forwarded(req *http.Request, proxy netip.Addr) netip.Addr {
+	client := proxy
 	hops := strings.Split(strings.Join(req.Header.Values("X-Forwarded-For"), ","), ",")
-	for i := len(hops) - 1; i >= 0; i-- {
-		hop, err := netip.ParseAddr(strings.TrimSpace(hops[i]))
+	for i := len(hops) - 1; i >= 0 && r.trusts(client); i-- {
+		hop, err := parseHop(strings.TrimSpace(hops[i]))
 		if err != nil {
-			break
+			return proxy
 		}
-		if peer = hop.Unmap(); !r.trusts(peer) {
-			break
+		client = hop
+	}
+	return client
+}
+
+// parseHop reads an address as proxies write them: alone, with a port, or an IPv6
+// one in brackets with or without a port.
+func parseHop(text string) (netip.Addr, error) {
+	if whole, ok := strings.CutPrefix(text, "["); ok {
+		if whole, ok = strings.CutSuffix(whole, "]"); ok {
+			text = whole
 		}
 	}
-	return peer
+	alone, err := netip.ParseAddr(text)
+	if err == nil {
+		return bare(alone), nil
+	}
+	with, err := netip.ParseAddrPort(text)
+	return bare(with.Addr()), err
 }
+
+// bare takes off what makes one address look like two: a zone, and the IPv6 form
+// of an IPv4 one.
+func bare(a netip.Addr) netip.Addr { return a.WithZone("").Unmap() }
 
 func (r *rate) trusts(a netip.Addr) bool {
 	for _, p := range r.proxies {

@@ -88,12 +88,12 @@ func (s *Server) otherRoutes() []route {
 		get("/api/v1/preferences", signedIn("read:accounts"), preferences),
 		get("/.well-known/nodeinfo", public, s.nodeinfoLinks),
 		get("/nodeinfo/2.0", public, s.nodeinfo),
-		get("/health", public, s.health),
+		get(healthPath, public, s.health),
 		get(avatarPath, public, image(avatarPNG)),
 		get(headerPath, public, image(headerPNG)),
-		get("/livez", public, livez),
-		get("/readyz", public, s.readyz),
-		get("/metrics", public, s.metrics.show()),
+		get(livezPath, public, livez),
+		get(readyzPath, public, s.readyz),
+		get(metricsPath, public, s.metrics.show()),
 	}
 }
 
