@@ -4,11 +4,11 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"mime"
 	"mime/multipart"
 	"net/http"
+	"strconv"
 	"unicode/utf8"
 
 	"kith/app"
@@ -30,6 +30,13 @@ func (c *call) body() (values, error) {
 	return append(query, sent...), err
 }
 
+// The bounds of what a query or a body may hold, however short it is: a value
+// takes many times more memory than the two bytes that it may be written in.
+const (
+	maxValues = 1000
+	maxDepth  = 16
+)
+
 // raw returns the bytes of the body.
 func (c *call) raw() ([]byte, error) {
 	r := c.Request()
@@ -37,11 +44,11 @@ func (c *call) raw() ([]byte, error) {
 		// Where the connection cannot do that the server's own limit holds.
 		_ = http.NewResponseController(c.Response().Writer).SetReadDeadline(end)
 	}
-	raw, err := io.ReadAll(r.Body)
-	if err != nil {
+	var raw bytes.Buffer
+	if _, err := raw.ReadFrom(r.Body); err != nil {
 		return nil, unread(err)
 	}
-	return raw, nil
+	return raw.Bytes(), nil
 }
 
 // query returns the parameters of the query.
@@ -86,6 +93,9 @@ func readJSON(raw []byte) (values, error) {
 	if !utf8.Valid(raw) {
 		return nil, invalid("The request body is not valid UTF-8")
 	}
+	if !fits(raw, maxValues) {
+		return nil, errTooManyValues
+	}
 	d := json.NewDecoder(bytes.NewReader(raw))
 	d.UseNumber()
 	var object map[string]any
@@ -102,11 +112,39 @@ func readJSON(raw []byte) (values, error) {
 	return v, nil
 }
 
+// fits tells, before anything is made of it, whether JSON has at most so many
+// values and is not nested deeply: before each value stands a comma or what opens an
+// array or an object. What is no JSON is left to the decoder.
+func fits(raw []byte, most int) bool {
+	n, depth, inText := 0, 0, false
+	for i := 0; i < len(raw) && n <= most && depth <= maxDepth; i++ {
+		switch c := raw[i]; {
+		case inText && c == '\\':
+			i++
+		case c == '"':
+			inText = !inText
+		case inText:
+		case c == ',':
+			n++
+		case c == '{' || c == '[':
+			n++
+			depth++
+		case c == '}' || c == ']':
+			depth--
+		}
+	}
+	return n <= most && depth <= maxDepth
+}
+
 // with adds a field of a JSON object.
 func (v values) with(name string, field any) values {
 	switch field := field.(type) {
-	case string, bool, json.Number:
-		return append(v, value{name, fmt.Sprint(field)})
+	case string:
+		return append(v, value{name, field})
+	case bool:
+		return append(v, value{name, strconv.FormatBool(field)})
+	case json.Number:
+		return append(v, value{name, field.String()})
 	case []any:
 		if len(field) == 0 {
 			return append(v, value{name, ""})

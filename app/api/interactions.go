@@ -31,6 +31,9 @@ var _ Interactions = (*interaction.Recorder)(nil)
 const (
 	interactionsPath = "/api/v1/interactions"
 	maxInteractions  = 1000
+	// interactionValues is how many values one may have on average, those that we
+	// do not know included.
+	interactionValues = 16
 	// interactionsBody lets as many through as may come at once, whatever the
 	// limit for other bodies.
 	interactionsBody = 256 << 10
@@ -122,6 +125,9 @@ func (t *sentTime) UnmarshalJSON(b []byte) error {
 func readInteractions(raw []byte) ([]sentInteraction, error) {
 	var body struct {
 		Interactions []sentInteraction `json:"interactions"`
+	}
+	if !fits(raw, maxInteractions*interactionValues) {
+		return nil, errTooManyValues
 	}
 	d := json.NewDecoder(bytes.NewReader(raw))
 	if err := d.Decode(&body); err != nil {

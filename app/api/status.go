@@ -27,6 +27,7 @@ var (
 	errNotFound        = &statusError{codeNotFound, sentenceNotFound}
 	errTooMany         = &statusError{codeRate, "Too many requests"}
 	errTooLong         = &statusError{codeLarge, "The request is too large"}
+	errTooManyValues   = &statusError{codeLarge, "The request has too many values"}
 	errTooSlow         = &statusError{codeSlow, "The request took too long to arrive"}
 	errContentType     = &statusError{codeMediaType, "The request body must be a form, JSON or multipart"}
 	errContentTypeJSON = &statusError{codeMediaType, "The request body must be JSON, with Content-Type: application/json"}

@@ -21,7 +21,11 @@ func readQuery(raw string) (values, error) {
 	if raw == "" {
 		return nil, nil
 	}
-	v := make(values, 0, 1+strings.Count(raw, "&"))
+	n := 1 + strings.Count(raw, "&")
+	if n > maxValues {
+		return nil, errTooManyValues
+	}
+	v := make(values, 0, n)
 	var written, name string // a name as it was written last, and as it is meant
 	for raw != "" {
 		var pair string
