@@ -11,7 +11,7 @@ import (
 // Whatever stands in the longest body that can be allowed, what is allocated for
 // it is a small multiple of its length.
 func TestBody_Allocation(t *testing.T) {
-	const longest = 16 << 20
+	const longest = 4 << 20
 	w := newWorld(t, func(c *Config) { c.MaxBody = longest })
 	me, you := w.add(false), w.add(false)
 	token := "Bearer " + w.as(me, "write", "write:interactions").token
