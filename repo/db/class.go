@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -63,11 +64,18 @@ var byNumber = map[uint16]Class{
 	1020: Deadlock, // record has changed since last read (snapshot isolation)
 	3101: Deadlock, // rolled back at its commit (group replication)
 	8002: Deadlock, // TiDB: transaction conflict at FOR UPDATE
+	8005: Deadlock, // TiDB: write conflict
 	8022: Deadlock, // TiDB: commit failed, run it again
+	8028: Deadlock, // TiDB: the table's schema changed meanwhile
+	8055: Deadlock, // TiDB: the snapshot is too old
+	8229: Deadlock, // TiDB: the transaction took too long
+	9006: Deadlock, // TiDB: the transaction took longer than old versions are kept
 	9007: Deadlock, // TiDB: write conflict
 
 	1205: LockWait,
 	3572: LockWait, // NOWAIT
+	8020: LockWait, // TiDB: the table is locked
+	9004: LockWait, // TiDB: a lock was not resolved in time
 
 	1062: Duplicate,
 
@@ -76,6 +84,7 @@ var byNumber = map[uint16]Class{
 	1159: LostConnection,
 	1160: LostConnection,
 	1161: LostConnection,
+	1317: LostConnection, // interrupted: rolled back, but Vitess says it of a commit that reached some shards, too
 	1927: LostConnection, // connection was killed
 	2006: LostConnection, // server has gone away
 	2013: LostConnection, // lost connection during query
@@ -87,6 +96,9 @@ var byNumber = map[uint16]Class{
 	1153: TooLarge, // packet bigger than max_allowed_packet
 	1301: TooLarge, // result of a function larger than max_allowed_packet
 	1406: TooLarge, // data too long for column
+	8004: TooLarge, // TiDB: the transaction
+	8025: TooLarge, // TiDB: one entry
+	9500: TooLarge, // TiDB: the transaction
 
 	1021: Unavailable, // disk full
 	1037: Unavailable, // out of memory
@@ -97,16 +109,21 @@ var byNumber = map[uint16]Class{
 	1203: Unavailable, // user has too many connections
 	1226: Unavailable, // user has exceeded a resource
 	1290: Unavailable, // --read-only
-	1317: Unavailable, // statement was interrupted, and rolled back
 	1836: Unavailable, // read-only mode
 	1969: Unavailable, // max_statement_time exceeded
 	3024: Unavailable, // max_execution_time exceeded
 	3032: Unavailable, // offline mode
 	3168: Unavailable, // server is not in service yet
+	8001: Unavailable, // TiDB: out of memory for one query
+	8120: Unavailable, // TiDB: no start timestamp
+	8175: Unavailable, // TiDB: out of memory for one query
+	8252: Unavailable, // TiDB: the quota of the resource group is used up
 	9001: Unavailable, // TiDB: PD server timeout
 	9002: Unavailable, // TiDB: TiKV server timeout
 	9003: Unavailable, // TiDB: TiKV server is busy
 	9005: Unavailable, // TiDB: region is unavailable
+	9008: Unavailable, // TiDB: too many requests to TiKV
+	9010: Unavailable, // TiDB: TiKV cannot take the log
 
 	1049: Missing, // unknown database
 	1146: Missing, // no such table
@@ -131,28 +148,53 @@ func Classify(err error) Class {
 	return Other
 }
 
-// classOf returns the class of an error the server sent. One value of a
-// prepared statement above max_allowed_packet is an "unknown error" like many
-// others, told apart by the variable its text names: the one place where text
-// decides, as the server gives nothing else.
+// unknownError is the number of what has no number. It is the one number whose text
+// decides, as the server gives nothing else: MySQL and MariaDB say it of one value of
+// a prepared statement above max_allowed_packet, Vitess of all that goes wrong between
+// its servers, TiDB of what came from TiKV as it was.
+const unknownError = 1105
+
+// byText is the class of an unknownError, by the first of these that its text has.
+// Vitess names the shard ("target: …", "vttablet: …"): a statement of several
+// shards may then be done on some of them, unless no shard would do it.
+var byText = []struct {
+	text  string
+	class Class
+}{
+	{"'max_allowed_packet'", TooLarge},
+	{"message larger than max", TooLarge},
+	{"code = InvalidArgument", Other},
+	{"code = Unimplemented", Other},
+	{"code = NotFound", Other},
+	{"target: ", LostConnection}, // no primary, a failover, a reshard
+	{"vttablet: ", LostConnection},
+	{"no healthy tablet", LostConnection},
+	{"code = Unavailable", LostConnection},
+	{"undetermined", LostConnection}, // TiDB: a commit without an answer
+}
+
+// classOf returns the class of an error the server sent.
 func classOf(server *mysql.MySQLError) Class {
-	const unknownError = 1105
 	if class, ok := byNumber[server.Number]; ok {
 		return class
 	}
-	if server.Number == unknownError && strings.Contains(server.Message, "'max_allowed_packet'") {
-		return TooLarge
+	if server.Number == unknownError {
+		for _, t := range byText {
+			if strings.Contains(server.Message, t.text) {
+				return t.class
+			}
+		}
 	}
 	return Other
 }
 
 // NotPrepared tells errors of prepared statements that say nothing about what they
 // would have done, and after which nothing was executed: the server has too many
-// (1461), does not know this one (1243, behind a proxy) or cannot prepare it again
-// after a change of the table (1615).
+// (1461), does not know this one (1243, behind a proxy; 8111 of TiDB) or cannot
+// prepare it again after a change of the table (1615, 8113 of TiDB).
 func NotPrepared(err error) bool {
 	var server *mysql.MySQLError
-	return errors.As(err, &server) && (server.Number == 1461 || server.Number == 1243 || server.Number == 1615)
+	return errors.As(err, &server) && slices.Contains([]uint16{1461, 1243, 1615, 8111, 8113}, server.Number)
 }
 
 // OutcomeUnknown reports that the statement err came from may or may not have

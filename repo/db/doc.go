@@ -24,7 +24,7 @@
 // # Errors
 //
 // Classify puts every error into a Class, by number and type, never by text
-// (with one exception, see classOf).
+// (with one exception: 1105, the number of what has none, see byText).
 // Wrap turns a classified error into one of the four of package repo and
 // keeps the cause. The class that needs care is LostConnection: the statement
 // may have been done. OutcomeUnknown tells, and includes deadlines that passed
@@ -35,7 +35,8 @@
 //	Deadlock        the transaction was rolled back      ErrConflict
 //	LockWait        waited too long for a row            ErrConflict
 //	Duplicate       the key is taken                     ErrConflict
-//	LostConnection  went away under way                  ErrUnavailable
+//	LostConnection  went away under way, or only a part  ErrUnavailable
+//	                of the shards did it
 //	Unavailable     no connection, read-only, no time    ErrUnavailable
 //	TooLarge        value or statement too long          ErrTooLarge
 //	Missing         no such table or database            the error itself
