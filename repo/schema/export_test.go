@@ -13,7 +13,7 @@ var (
 	ReleaseLock = releaseLock
 )
 
-// LockedWithin is locked with a time-out of the test's own.
-func (s *Schema) LockedWithin(ctx context.Context, timeout time.Duration, fn func(context.Context) error) error {
-	return s.lockedWithin(ctx, timeout, fn)
+// LockedWithin is locked with a time-out and beats of the test's own.
+func (s *Schema) LockedWithin(ctx context.Context, timeout, beat time.Duration, fn func(context.Context) error) error {
+	return s.lockedWithin(ctx, timeout, beat, fn)
 }

@@ -8,6 +8,8 @@
 //   - One process migrates at a time. Up and DownOne hold GET_LOCK on a
 //     connection of its own, which the server releases when the process dies.
 //     Who waits asks again every few seconds, and gives up after LockTimeout.
+//     Who holds it asks every 5 seconds whether it still does, which also keeps
+//     its connection alive, and stops where it does not.
 //   - A run that was cut off is picked up. MySQL commits each DDL statement by
 //     itself, so a crash can leave a table without the note that it is there;
 //     the statements are written to be run twice. The same holds for goose's
