@@ -62,8 +62,11 @@ func (s *Service) Add(ctx context.Context, f Fresh) (account.Account, error) {
 		ID: f.ID, Username: f.Username, DisplayName: f.DisplayName, Locked: f.Locked,
 		CreatedAt: uint64(s.now().UnixMilli()),
 	})
-	if errors.Is(err, account.ErrTaken) {
+	switch {
+	case errors.Is(err, account.ErrTaken):
 		return a, &app.Error{Kind: app.Unprocessable, Sentence: "Validation failed: this name or id is taken", Cause: err}
+	case errors.Is(err, account.ErrErased):
+		return a, &app.Error{Kind: app.Unprocessable, Sentence: "Validation failed: the account with this id was erased", Cause: err}
 	}
 	return a, app.From(err)
 }

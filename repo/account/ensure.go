@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/jmoiron/sqlx"
+
 	"kith/repo"
 	"kith/repo/db"
 )
@@ -13,7 +15,8 @@ import (
 // Ensure makes the accounts of ids that do not exist yet, created at the given
 // unix milliseconds and named after their ids (u12), and tells how many it made.
 // It is for imports: many ids at once, safe to repeat and to run beside
-// Create. At most MaxRows ids.
+// Create. At most MaxRows ids. Where one of them was erased it makes none and
+// answers ErrErased.
 func (s *Store) Ensure(ctx context.Context, ids []uint64, createdAt uint64) (int, error) {
 	have, err := s.load(ctx, ids)
 	if err != nil {
@@ -99,7 +102,13 @@ func (s *Store) insert(ctx context.Context, ids []uint64, names map[uint64]strin
 	for _, id := range ids {
 		args = append(args, repo.Bucket(id), id, names[id], names[id], createdAt)
 	}
-	_, err := s.db.ExecContext(ctx, `INSERT IGNORE INTO account (bucket, account_id, ver, username, display_name, locked, created_at) VALUES `+db.Repeat("(?,?,1,?,?,0,?)", len(ids)), args...)
+	err := retry(ctx, s.db, func(tx *sqlx.Tx) error {
+		_, err := tx.ExecContext(ctx, `INSERT IGNORE INTO account (bucket, account_id, ver, username, display_name, locked, created_at) VALUES `+db.Repeat("(?,?,1,?,?,0,?)", len(ids)), args...)
+		if err != nil {
+			return err
+		}
+		return alive(ctx, tx, ids)
+	})
 	if err != nil {
 		return fmt.Errorf("make %d accounts: %w", len(ids), db.Wrap(err))
 	}

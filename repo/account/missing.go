@@ -10,6 +10,11 @@ import (
 	"kith/repo/db"
 )
 
+// Missing returns those of ids that are no accounts. Nothing comes from the cache.
+func (s *Store) Missing(ctx context.Context, ids []uint64) (map[uint64]bool, error) {
+	return Missing(ctx, s.db, ids)
+}
+
 // Missing returns those of ids that are no accounts, as q sees the database, be
 // it a transaction: nothing comes from the cache. Index: PRIMARY (bucket,
 // account_id), one range an id.

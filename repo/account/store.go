@@ -119,7 +119,8 @@ func (s *Store) ByName(ctx context.Context, name string) (Account, error) {
 }
 
 // Create claims a's name and writes its row. With ID 0 an id is made. It
-// answers ErrTaken where the name or the given id belongs to somebody.
+// answers ErrTaken where the name or the given id belongs to somebody, ErrErased
+// where the id belonged to an account that was erased.
 func (s *Store) Create(ctx context.Context, a Account) (Account, error) {
 	made := a.ID == 0
 	for range 100 {
@@ -131,7 +132,7 @@ func (s *Store) Create(ctx context.Context, a Account) (Account, error) {
 			a.ID = id
 		}
 		err := s.create(ctx, a)
-		if errors.Is(err, errIDTaken) && made {
+		if made && (errors.Is(err, errIDTaken) || errors.Is(err, ErrErased)) {
 			continue // the product gave this id to somebody: take the next
 		}
 		if err != nil {
@@ -156,7 +157,7 @@ var (
 
 func (s *Store) create(ctx context.Context, a Account) error {
 	name := strings.ToLower(a.Username)
-	err := db.WithTx(ctx, s.db, func(tx *sqlx.Tx) error {
+	err := retry(ctx, s.db, func(tx *sqlx.Tx) error {
 		_, err := tx.ExecContext(ctx, `INSERT INTO username (bucket, name, account_id) VALUES (?, ?, ?)`, repo.NameBucket(name), name, a.ID)
 		if db.Classify(err) == db.Duplicate {
 			return errNameTaken
@@ -167,8 +168,10 @@ func (s *Store) create(ctx context.Context, a Account) error {
 			repo.Bucket(a.ID), a.ID, a.Username, a.DisplayName, a.Locked, a.CreatedAt)
 		if db.Classify(err) == db.Duplicate {
 			return errIDTaken
+		} else if err != nil {
+			return err
 		}
-		return err
+		return alive(ctx, tx, []uint64{a.ID})
 	})
 	if errors.Is(err, ErrTaken) {
 		return err

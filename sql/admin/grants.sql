@@ -15,8 +15,8 @@
 --          machine: put the SETs into a file that only you can read, and send that
 --          before this one (README.md).
 --
--- `kith migrate` is run by another user, who may do everything to this database and
--- need not exist between two updates. Give it
+-- `kith migrate` and `kith account bury` are run by another user, who may do
+-- everything to this database and need not exist between two updates. Give it
 --     GRANT ALL PRIVILEGES ON kith.* TO …
 --
 -- `kith dev` with a database that is named is both app and jobs, and migrates: it
@@ -42,6 +42,8 @@ SET @s = IF(COALESCE(@read_password, '') = '', 'DO 0', CONCAT('CREATE USER IF NO
 -- What serves people. Lists and counts are changed, never deleted; only segments of the
 -- archive that have become empty are.
 SET @s = CONCAT('GRANT SELECT, INSERT, UPDATE', @on, 'account TO ', @app); PREPARE s FROM @s; EXECUTE s;
+-- UPDATE, since MySQL asks for it where a row is locked.
+SET @s = CONCAT('GRANT SELECT, UPDATE', @on, 'account_erased TO ', @app); PREPARE s FROM @s; EXECUTE s;
 SET @s = CONCAT('GRANT SELECT, INSERT', @on, 'username TO ', @app); PREPARE s FROM @s; EXECUTE s;
 SET @s = CONCAT('GRANT SELECT, INSERT, UPDATE', @on, 'sequence TO ', @app); PREPARE s FROM @s; EXECUTE s;
 SET @s = CONCAT('GRANT SELECT, INSERT, UPDATE', @on, 'relation TO ', @app); PREPARE s FROM @s; EXECUTE s;
@@ -69,6 +71,7 @@ SET @s = CONCAT('GRANT SELECT', @on, 'goose_db_version TO ', @jobs); PREPARE s F
 -- all that can be written with that right.
 SET @s = CONCAT('GRANT CREATE TEMPORARY TABLES', @on, '* TO ', @read); PREPARE s FROM @s; EXECUTE s;
 SET @s = CONCAT('GRANT SELECT', @on, 'account TO ', @read); PREPARE s FROM @s; EXECUTE s;
+SET @s = CONCAT('GRANT SELECT', @on, 'account_erased TO ', @read); PREPARE s FROM @s; EXECUTE s;
 SET @s = CONCAT('GRANT SELECT', @on, 'username TO ', @read); PREPARE s FROM @s; EXECUTE s;
 SET @s = CONCAT('GRANT SELECT', @on, 'sequence TO ', @read); PREPARE s FROM @s; EXECUTE s;
 SET @s = CONCAT('GRANT SELECT', @on, 'relation TO ', @read); PREPARE s FROM @s; EXECUTE s;

@@ -1,0 +1,90 @@
+package account
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/jmoiron/sqlx"
+
+	"kith/repo"
+	"kith/repo/db"
+)
+
+// ErrErased says that an id belonged to an account that was erased: it is never
+// given again.
+var ErrErased = errors.New("erased")
+
+// Bury erases the account of id and leaves a tombstone, so that neither Create
+// nor Ensure makes it again. What rows of others say about the id stays; the audit
+// finds it. The name is free afterwards. An id that no account has is buried too.
+// Doing it twice changes nothing.
+func (s *Store) Bury(ctx context.Context, id uint64, at uint32) error {
+	err := retry(ctx, s.db, func(tx *sqlx.Tx) error {
+		// The tombstone first: see alive. Index: PRIMARY in all four.
+		_, err := tx.ExecContext(ctx, `INSERT INTO account_erased (bucket, account_id, erased_at) VALUES (?, ?, ?) ON DUPLICATE KEY UPDATE erased_at = erased_at`,
+			repo.Bucket(id), id, at)
+		if err != nil {
+			return err
+		}
+		var name string
+		err = tx.GetContext(ctx, &name, `SELECT username FROM account WHERE bucket = ? AND account_id = ? FOR UPDATE`, repo.Bucket(id), id)
+		if errors.Is(db.Wrap(err), repo.ErrNotFound) {
+			return nil
+		} else if err != nil {
+			return err
+		}
+		if _, err = tx.ExecContext(ctx, `DELETE FROM account WHERE bucket = ? AND account_id = ?`, repo.Bucket(id), id); err != nil {
+			return err
+		}
+		name = strings.ToLower(name)
+		_, err = tx.ExecContext(ctx, `DELETE FROM username WHERE bucket = ? AND name = ? AND account_id = ?`, repo.NameBucket(name), name, id)
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("bury account %d: %w", id, db.Wrap(err))
+	}
+	s.show.Outdate([]uint64{id})
+	s.rows.Forget(ctx, []uint64{id})
+	return nil
+}
+
+// Erased returns the ids that have a tombstone, most at most, in no order. Index:
+// PRIMARY (bucket, account_id), all of it.
+func (s *Store) Erased(ctx context.Context, most int) ([]uint64, error) {
+	var ids []uint64
+	if err := s.db.SelectContext(ctx, &ids, `SELECT account_id FROM account_erased LIMIT ?`, most); err != nil {
+		return nil, fmt.Errorf("read which accounts are erased: %w", db.Wrap(err))
+	}
+	return ids, nil
+}
+
+// alive refuses ids that have a tombstone. It is asked in the transaction that makes
+// the accounts, after they are made: whoever buries one of them at the same moment
+// either waits for this transaction, and deletes what it made, or is seen here. The
+// two may deadlock: see retry.
+// Index: PRIMARY (bucket, account_id), one range an id.
+func alive(ctx context.Context, tx *sqlx.Tx, ids []uint64) error {
+	for part := range slices.Chunk(ids, MaxRows) {
+		in, args := db.Keys(part)
+		var erased []uint64
+		err := tx.SelectContext(ctx, &erased, `SELECT account_id FROM account_erased WHERE (bucket, account_id) IN (`+in+`) FOR UPDATE`, args...)
+		if err != nil {
+			return err
+		}
+		if len(erased) > 0 {
+			return fmt.Errorf("account %d was %w, and is not made again", erased[0], ErrErased)
+		}
+	}
+	return nil
+}
+
+// tries is how often a transaction that met another in a deadlock is run.
+const tries = 20
+
+// retry runs a transaction that makes or buries accounts.
+func retry(ctx context.Context, database *sqlx.DB, fn func(tx *sqlx.Tx) error) error {
+	return db.Retry(ctx, tries, func(ctx context.Context) error { return db.WithTx(ctx, database, fn) })
+}
