@@ -21,13 +21,23 @@ const (
 	DefaultWriters    = 3
 )
 
-// ErrRejects says that the file has more lines that cannot be used than were
-// allowed. Nothing was written.
-var ErrRejects = errors.New("too many rejects")
+// The errors that are not those of the stores and the disk. After the first two
+// nothing was written.
+var (
+	// ErrRejects says that too many lines of the file are rejected.
+	ErrRejects = errors.New("too many rejected lines")
+	// ErrUnreadable says that the file cannot be read to its end.
+	ErrUnreadable = errors.New("the file cannot be read")
+	// ErrPartial says that an import or an export stopped or ended with a part done.
+	ErrPartial = errors.New("partial")
+)
 
-// Accounts makes accounts that do not exist yet, 500 at a time at most.
+// Accounts makes accounts that do not exist yet, 500 at a time at most, and knows
+// which must not come back.
 type Accounts interface {
+	Missing(ctx context.Context, ids []uint64) (map[uint64]bool, error)
 	Ensure(ctx context.Context, ids []uint64, createdAt uint64) (made int, err error)
+	Erased(ctx context.Context, most int) ([]uint64, error)
 }
 
 // Rows reads and swaps relation rows.
@@ -52,8 +62,11 @@ type ImportConfig struct {
 	Reader io.Reader
 	// Rejects gets a line for each line that could not be used; nil drops them.
 	Rejects io.Writer
-	// MaxRejects is how many rejects do not stop the run; below 0 any number.
+	// MaxRejects is how many rejected lines the file may have, as long as they are
+	// not more than the usable ones; below 0 any number, as long as one is usable.
 	MaxRejects int
+	// DryRun reads the file and the accounts, and writes nothing but Rejects.
+	DryRun bool
 	// Memory bounds what the import takes, in bytes; 0 is DefaultMemory. The
 	// program itself and its database connections come on top, some 30 MiB.
 	Memory int64
@@ -80,8 +93,11 @@ type Progress struct {
 
 // Summary has every number of an import. Each line of the file is counted once
 // in Comments, Rejected, SelfFollows, Repeats or Edges; each edge once in
-// EdgesNew, EdgesHeld or Blocked.
+// EdgesNew, EdgesHeld or Blocked. A dry run has those of the lines, and
+// AccountsMade is how many it would make.
 type Summary struct {
+	DryRun bool
+
 	Lines       int64
 	Comments    int64 // and empty lines
 	Rejected    int64
@@ -98,28 +114,30 @@ type Summary struct {
 	LostSwaps    int64 // statements that somebody else was ahead of
 	RowsMoved    int64 // changed by others while the import ran
 	Settled      int64 // edges whose two sides had to be made to agree
-	CutShort     bool  // the compressed file breaks off
 	Spilled      int   // sorted runs on disk, 0: all fitted in memory
 	Duration     time.Duration
 }
 
+// figure is one line of a summary.
+type figure struct {
+	name string
+	n    int64
+}
+
 // String writes the summary, a number a line.
 func (s Summary) String() string {
-	var b strings.Builder
-	for _, n := range []struct {
-		name string
-		n    int64
-	}{
-		{"lines", s.Lines}, {"comments and empty lines", s.Comments}, {"rejected", s.Rejected},
-		{"self-follows", s.SelfFollows}, {"repeats", s.Repeats}, {"edges", s.Edges},
-		{"edges new", s.EdgesNew}, {"edges held already", s.EdgesHeld}, {"edges left out, blocked", s.Blocked},
-		{"accounts made", s.AccountsMade}, {"rows written", s.RowsWritten}, {"lost swaps", s.LostSwaps},
-		{"rows changed by others", s.RowsMoved}, {"edges settled", s.Settled},
-	} {
-		fmt.Fprintf(&b, "%-26s%d\n", n.name, n.n)
+	all := []figure{{"lines", s.Lines}, {"comments and empty lines", s.Comments}, {"rejected", s.Rejected},
+		{"self-follows", s.SelfFollows}, {"repeats", s.Repeats}, {"edges", s.Edges}}
+	if s.DryRun {
+		all = append(all, figure{"accounts to be made", s.AccountsMade})
+	} else {
+		all = append(all, figure{"edges new", s.EdgesNew}, figure{"edges held already", s.EdgesHeld}, figure{"edges left out, blocked", s.Blocked},
+			figure{"accounts made", s.AccountsMade}, figure{"rows written", s.RowsWritten}, figure{"lost swaps", s.LostSwaps},
+			figure{"rows changed by others", s.RowsMoved}, figure{"edges settled", s.Settled})
 	}
-	if s.CutShort {
-		b.WriteString("the compressed file is cut short: what could be read was imported\n")
+	var b strings.Builder
+	for _, one := range all {
+		fmt.Fprintf(&b, "%-26s%d\n", one.name, one.n)
 	}
 	fmt.Fprintf(&b, "%-26s%v\n", "duration", s.Duration.Round(time.Millisecond))
 	return b.String()

@@ -32,7 +32,7 @@ type ExportConfig struct {
 // time where it is unknown, and returns how many. An edge is taken from its
 // follower's row. Each row is read at a moment of its own, the rows in order of
 // (bucket, account_id); memory is bounded. A row whose list cannot be read is left
-// out, and the error at the end says so. Other errors are those of the store, of
+// out, and the error at the end, ErrPartial, says so. Other errors are those of the store, of
 // the writer and of ctx, and then what was written is not the whole.
 func Export(ctx context.Context, cfg ExportConfig) (edges int64, err error) {
 	x := exporter{cfg: cfg, to: bufio.NewWriterSize(cfg.Writer, 256<<10)}
@@ -81,7 +81,7 @@ func (x *exporter) incomplete() error {
 	if len(x.bad) == 0 {
 		return nil
 	}
-	return fmt.Errorf("all but the follows of %d accounts are written, whose lists cannot be read: %w", len(x.bad), x.bad[0])
+	return partial{fmt.Errorf("all but the follows of %d accounts are written, whose lists cannot be read: %w", len(x.bad), x.bad[0])}
 }
 
 // rows writes the edges of some rows.

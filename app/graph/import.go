@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"sync"
 	"time"
 
@@ -22,6 +23,7 @@ type importer struct {
 	vers     *spill.Sorter // the ver each row was left with
 	suspects *spill.Sorter // what rows held that the file says otherwise
 	touched  *spill.Sorter // rows that moved on
+	erased   []uint64      // accounts that must not come back, sorted
 
 	mu   sync.Mutex // guards what follows, and vers and suspects
 	sum  Summary
@@ -45,13 +47,13 @@ func limitsOf(memory int64) limits {
 
 // Import reads a follow graph into the database and returns what it did, also
 // where it fails. Apart from the errors of the stores and the disk it returns
-// ErrRejects, the error of the file, or that of ctx; the package doc says what
-// holds then.
+// ErrRejects, ErrUnreadable, or the error of ctx; with ErrPartial around it where
+// something was written. The package doc says what holds then.
 func Import(ctx context.Context, cfg ImportConfig) (Summary, error) {
 	cfg = cfg.withDefaults()
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel() // ends the reading ahead
-	im := &importer{cfg: cfg, limits: limitsOf(cfg.Memory)}
+	im := &importer{cfg: cfg, limits: limitsOf(cfg.Memory), sum: Summary{DryRun: cfg.DryRun}}
 	start := time.Now()
 	im.edges = im.sorter(cfg.Memory / 4) // Go lets garbage double what is held
 	im.vers = im.sorter(cfg.Memory / 32)
@@ -70,46 +72,103 @@ func (im *importer) sorter(memory int64) *spill.Sorter {
 }
 
 func (im *importer) run(ctx context.Context) error {
-	for _, phase := range []struct {
+	type phase struct {
 		name string
 		do   func(context.Context) error
 		left string // what an error leaves behind
-	}{
-		{"read", im.read, "nothing was imported"},
-		{"sort", im.sort, "nothing was imported"},
-		{"accounts", im.people, "no edge was imported"},
-		{"write", im.write, "some edges are imported and counts may be wrong until it is run again"},
-		{"check", im.check, "counts may be wrong until it is run again"},
-		{"settle", im.settle, "counts may be wrong until it is run again"},
-	} {
+	}
+	phases := []phase{{"read", im.read, nothingDone}, {"sort", im.sort, nothingDone}}
+	if im.cfg.DryRun {
+		phases = append(phases, phase{"accounts", im.foresee, nothingDone})
+	} else {
+		phases = append(phases,
+			phase{"accounts", im.people, "no edge was imported"},
+			phase{"write", im.write, "some edges are imported and counts may be wrong until it is run again"},
+			phase{"check", im.check, "counts may be wrong until it is run again"},
+			phase{"settle", im.settle, "counts may be wrong until it is run again"})
+	}
+	for _, phase := range phases {
 		im.phase, im.done, im.told = phase.name, 0, time.Time{}
 		im.cfg.Log.Debug("import", "phase", phase.name)
 		err := phase.do(ctx)
 		switch {
-		case err != nil && ctx.Err() != nil:
-			return fmt.Errorf("import interrupted in phase %s, %s: %w", phase.name, phase.left, context.Cause(ctx))
-		case errors.Is(err, ErrRejects):
-			return err
-		case err != nil:
-			return fmt.Errorf("import, phase %s, %s: %w", phase.name, phase.left, err)
+		case err == nil:
+			continue
+		case ctx.Err() != nil:
+			err = fmt.Errorf("import interrupted in phase %s, %s: %w", phase.name, phase.left, context.Cause(ctx))
+		default:
+			err = fmt.Errorf("import, phase %s, %s: %w", phase.name, phase.left, err)
 		}
+		if phase.left != nothingDone {
+			return partial{err}
+		}
+		return err
 	}
 	return nil
 }
+
+// nothingDone is what an error leaves behind before anything is written.
+const nothingDone = "nothing was imported"
+
+// partial is an error with ErrPartial.
+type partial struct{ error }
+
+func (p partial) Unwrap() []error { return []error{ErrPartial, p.error} }
 
 var byteOrderMark = []byte("\xef\xbb\xbf")
 
 // read takes the lines of the file.
 func (im *importer) read(ctx context.Context) error {
-	in := openInput(ctx, im.cfg.Reader)
+	if err := im.findErased(ctx); err != nil {
+		return err
+	}
 	bad := newRejects(im.cfg.Rejects, im.cfg.MaxRejects)
+	err := im.lines(ctx, bad)
+	if err == nil {
+		err = bad.enough(im.sum.SelfFollows + im.edges.Len()/2)
+	}
+	return errors.Join(err, bad.flush())
+}
+
+// leastErased is how many erased accounts any import can know.
+const leastErased = 64 << 10
+
+// findErased reads which accounts must not come back. Their ids may take a
+// sixteenth of the memory.
+func (im *importer) findErased(ctx context.Context) error {
+	most := max(int(im.cfg.Memory/16/8), leastErased)
+	err := im.retry(ctx, func(ctx context.Context) (err error) {
+		im.erased, err = im.cfg.Accounts.Erased(ctx, most+1)
+		return err
+	})
+	if len(im.erased) > most {
+		return fmt.Errorf("more than %d accounts are erased, and their ids do not fit: give the import more memory", most)
+	}
+	slices.Sort(im.erased)
+	return err
+}
+
+// isErased reports whether an edge names an erased account.
+func (im *importer) isErased(e edge) bool {
+	if len(im.erased) == 0 {
+		return false
+	}
+	_, follower := slices.BinarySearch(im.erased, e.follower)
+	_, followee := slices.BinarySearch(im.erased, e.followee)
+	return follower || followee
+}
+
+// lines takes the lines up to the end of the file.
+func (im *importer) lines(ctx context.Context, bad *rejects) error {
+	in := openInput(ctx, im.cfg.Reader)
 	for {
 		text, end, err := in.next()
 		if err == io.EOF {
-			break
+			im.tell(in.taken.Load(), in.size)
+			return nil
 		}
 		if err != nil {
-			return errors.Join(err, bad.flush())
+			return err
 		}
 		im.sum.Lines++
 		if im.sum.Lines == 1 {
@@ -122,21 +181,18 @@ func (im *importer) read(ctx context.Context) error {
 			return err
 		}
 	}
-	im.tell(in.taken.Load(), in.size)
-	return bad.flush()
 }
 
 // line takes one line.
 func (im *importer) line(ctx context.Context, text []byte, end ending, bad *rejects) error {
 	e, is := parseLine(text)
 	switch {
-	case end == streamCut:
-		im.sum.CutShort = true
-		is = cutShort // even if it parses: the number may go on
 	case end == fileEnd && is != isEdge && is != isComment:
 		is = cutShort
 	case end == tooLong && is != isComment:
 		is = longLine
+	case is == isEdge && im.isErased(e):
+		is = erasedID
 	}
 	switch {
 	case is == isComment:
@@ -161,6 +217,27 @@ func (im *importer) sort(ctx context.Context) error {
 	im.tell(0, im.edges.Len())
 	err := im.edges.Sort(ctx)
 	im.sum.Spilled = im.edges.Spilled()
+	return err
+}
+
+// foresee counts what an import would do, and writes nothing.
+func (im *importer) foresee(ctx context.Context) error {
+	g := &grouper{records: im.edges.Walk(), limits: im.limits}
+	err := im.eachChunk(ctx, g, func(ctx context.Context, c chunk, _ turn) error {
+		var missing map[uint64]bool
+		err := im.retry(ctx, func(ctx context.Context) (err error) {
+			missing, err = im.cfg.Accounts.Missing(ctx, c.ids())
+			return err
+		})
+		im.mu.Lock()
+		defer im.mu.Unlock()
+		im.sum.AccountsMade += int64(len(missing))
+		im.done += c.edges()
+		im.report(im.done, im.edges.Len())
+		return err
+	})
+	im.sum.Edges = g.out
+	im.sum.Repeats = im.edges.Len()/2 - g.out
 	return err
 }
 

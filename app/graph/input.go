@@ -135,14 +135,14 @@ func (in *input) Read(p []byte) (int, error) {
 type ending uint8
 
 const (
-	newline   ending = iota
-	fileEnd          // the file ended in the line
-	streamCut        // the compressed stream broke off in the line, which may be empty
-	tooLong          // only the start of the line is returned
+	newline ending = iota
+	fileEnd        // the file ended in the line
+	tooLong        // only the start of the line is returned
 )
 
 // next returns a line without its newline, valid until the next call. io.EOF
-// comes after the last one.
+// comes after the last one. What cannot be read, such as a compressed stream that
+// breaks off, is ErrUnreadable.
 func (in *input) next() ([]byte, ending, error) {
 	line, err := in.lines.ReadSlice('\n')
 	switch {
@@ -155,13 +155,19 @@ func (in *input) next() ([]byte, ending, error) {
 		return line, fileEnd, nil
 	case err == io.EOF:
 		return nil, fileEnd, io.EOF
-	case errors.Is(err, io.ErrUnexpectedEOF):
-		in.now.err = io.EOF
-		return line, streamCut, nil
-	case in.ctx.Err() != nil:
-		return nil, fileEnd, in.ctx.Err()
 	}
-	return nil, fileEnd, fmt.Errorf("read the file: %w", err)
+	return nil, fileEnd, in.broken(err)
+}
+
+// broken says that the file cannot be read on.
+func (in *input) broken(err error) error {
+	switch {
+	case in.ctx.Err() != nil:
+		return in.ctx.Err()
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		return fmt.Errorf("%w: the compressed stream breaks off: %w", ErrUnreadable, err)
+	}
+	return fmt.Errorf("%w: %w", ErrUnreadable, err)
 }
 
 // skipLine reads on to the next newline or the end.
@@ -171,10 +177,13 @@ func (in *input) skipLine() error {
 		if errors.Is(err, bufio.ErrBufferFull) {
 			continue
 		}
-		if err == io.EOF || errors.Is(err, io.ErrUnexpectedEOF) {
+		switch {
+		case err == io.EOF:
 			in.now.err = err // the next call meets it again
 			return nil
+		case err != nil:
+			return in.broken(err)
 		}
-		return err
+		return nil
 	}
 }

@@ -27,6 +27,7 @@ const (
 	badTime
 	cutShort
 	longLine
+	erasedID
 )
 
 var reasons = [...]string{
@@ -39,6 +40,7 @@ var reasons = [...]string{
 	badTime:      "bad time",
 	cutShort:     "cut short",
 	longLine:     "line is too long",
+	erasedID:     "erased",
 }
 
 // String returns the reason as it stands in the rejects file.

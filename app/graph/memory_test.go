@@ -25,6 +25,10 @@ type nowhere struct{ written []atomic.Bool }
 
 func (nowhere) Ensure(_ context.Context, ids []uint64, _ uint64) (int, error) { return len(ids), nil }
 
+func (nowhere) Erased(context.Context, int) ([]uint64, error) { return nil, nil }
+
+func (nowhere) Missing(context.Context, []uint64) (map[uint64]bool, error) { return nil, nil }
+
 func (s nowhere) Marks(_ context.Context, ids []uint64) (map[uint64]relation.Mark, error) {
 	out := make(map[uint64]relation.Mark)
 	for _, id := range ids {

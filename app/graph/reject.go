@@ -2,7 +2,6 @@ package graph
 
 import (
 	"bufio"
-	"errors"
 	"fmt"
 	"io"
 )
@@ -28,8 +27,20 @@ func (r *rejects) add(line int64, why verdict, text []byte) error {
 		return fmt.Errorf("write rejects: %w", err)
 	}
 	if r.most >= 0 && r.n > int64(r.most) {
-		err := fmt.Errorf("line %d: %v: %w: more than %d lines cannot be used; nothing was imported", line, why, ErrRejects, r.most)
-		return errors.Join(err, r.flush())
+		return fmt.Errorf("line %d: %v: %w: more than %d", line, why, ErrRejects, r.most)
+	}
+	return nil
+}
+
+// enough judges a file that was read to its end: one with more rejected lines than
+// usable ones is taken for a file of another kind. Where any number of rejects is
+// allowed, that is one without a usable line.
+func (r *rejects) enough(usable int64) error {
+	switch {
+	case r.n > 0 && usable == 0:
+		return fmt.Errorf("%w: %d, and no other line", ErrRejects, r.n)
+	case r.most >= 0 && r.n > usable:
+		return fmt.Errorf("%w: %d, and only %d usable lines", ErrRejects, r.n, usable)
 	}
 	return nil
 }
