@@ -179,11 +179,21 @@ func isPort(text string, least uint64) bool {
 	return err == nil && n >= least
 }
 
-// refuse names a setting, as in the environment and as a flag, and says what
-// is wrong with it.
-func refuse(name, what string) error {
-	return fmt.Errorf("%s (--%s) %s", name, flagOf(name), what)
+// Error says that a setting cannot be used.
+type Error struct {
+	Name string // of the setting, as in the environment
+	What string // is wrong with it
 }
+
+// Error returns the name, the flag and what is wrong.
+func (e *Error) Error() string {
+	if flag, ok := flagOf(e.Name); ok {
+		return fmt.Sprintf("%s (--%s) %s", e.Name, flag, e.What)
+	}
+	return e.Name + " " + e.What
+}
+
+func refuse(name, what string) error { return &Error{name, what} }
 
 // onThisMachine reports whether what follows http:// is a loopback address, where
 // nobody can listen in.

@@ -3,6 +3,7 @@ package config
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"log/slog"
 	"os"
@@ -155,7 +156,7 @@ func TestFile_Missing(t *testing.T) {
 
 func TestRead_Refused(t *testing.T) {
 	for _, c := range []struct{ text, want string }{
-		{"KITH_LISTEN=a:1\n\nKITH_LISTN=b:2", "line 3: KITH_LISTN is not a setting of kith"},
+		{"KITH_LISTEN=a:1\n\nKITH_LISTN=b:2", "line 3: KITH_LISTN is not a setting of kith: is KITH_LISTEN meant?"},
 		{"just hunter2", "line 1: is not NAME=value"},
 		{"KITH_TITLE=a\nKITH_TITLE=b", "line 2: KITH_TITLE is set twice"},
 		{"KITH_MYSQL_DSN=u:hunter2$x@/kith", "KITH_MYSQL_DSN has a $"},
@@ -167,6 +168,40 @@ func TestRead_Refused(t *testing.T) {
 		}
 		if err != nil && strings.Contains(err.Error(), "hunter2") {
 			t.Errorf("%q: %v shows the value", c.text, err)
+		}
+	}
+}
+
+func TestCheckNames(t *testing.T) {
+	for _, c := range []struct{ pair, want string }{
+		{"KITH_LISTN=127.0.0.1:1", "KITH_LISTN is not a setting of kith: is KITH_LISTEN meant?"},
+		{"KITH_MYSQL_DNS=hunter2", "KITH_MYSQL_DNS is not a setting of kith: is KITH_MYSQL_DSN meant?"},
+		{"KITH_MEMCACHE=a:1", "is KITH_MEMCACHED meant?"},
+		{"KITH_=x", "KITH_ is not a setting of kith"},
+		{"KITH_SOMETHING_ELSE_ALTOGETHER=x", "KITH_SOMETHING_ELSE_ALTOGETHER is not a setting of kith"},
+		{"KITH_CONFIG=/etc/kith.env", ""},
+		{"KITH_LISTEN=127.0.0.1:1", ""},
+		{"KITHLISTEN=x", ""},
+		{"OTHER=KITH_LISTN", ""},
+		{"KITH_TEST_MYSQL_DSN=x", ""},
+		{"KITH_ACCEPT=1", ""},
+		{"KITH_SERVICE_HOST=10.0.0.1", ""},
+		{"KITH_SERVICE_PORT_HTTP=8080", ""},
+		{"KITH_PORT=tcp://10.0.0.1:8080", ""},
+		{"KITH_API_PORT_8080_TCP_ADDR=10.0.0.1", ""},
+	} {
+		err := CheckNames([]string{"PATH=/bin", c.pair})
+		var refused *Error
+		switch {
+		case c.want == "" && err != nil:
+			t.Errorf("%s: got %v, want it to pass", c.pair, err)
+		case c.want != "" && (!errors.As(err, &refused) || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "hunter2")):
+			t.Errorf("%s: got %v, want %q", c.pair, err, c.want)
+		}
+	}
+	for s := range settings() {
+		if err := CheckNames([]string{s.name + "=x"}); err != nil {
+			t.Errorf("a setting is refused: %v", err)
 		}
 	}
 }
@@ -216,7 +251,7 @@ func TestSettings_Unreadable(t *testing.T) {
 		t.Setenv(c.name, c.value)
 		_, err := start(t)
 		os.Unsetenv(c.name)
-		if err == nil || !strings.Contains(err.Error(), flagOf(c.name)) {
+		if flag, _ := flagOf(c.name); err == nil || !strings.Contains(err.Error(), flag) {
 			t.Errorf("%s=%s: got %v, want an error that names it", c.name, c.value, err)
 		}
 	}

@@ -62,27 +62,22 @@ func (r resolver) Resolve(_ *kong.Context, _ *kong.Path, flag *kong.Flag) (any, 
 var (
 	lineRE = regexp.MustCompile(`^(?:export\s+)?([A-Za-z_][A-Za-z0-9_]*)\s*=\s*(.*)$`)
 
-	errNoLine  = errors.New("is not NAME=value")
-	errDollar  = errors.New("has a $, which other readers of this file would replace: put the value in single quotes")
-	errValue   = errors.New("has a value whose quotes do not end")
-	errUnknown = errors.New("is not a setting of kith")
-	errTwice   = errors.New("is set twice")
+	errNoLine = errors.New("is not NAME=value")
+	errDollar = errors.New("has a $, which other readers of this file would replace: put the value in single quotes")
+	errValue  = errors.New("has a value whose quotes do not end")
+	errTwice  = errors.New("is set twice")
 )
 
 // Read reads the settings in r: NAME=value lines, empty lines and # comments.
 // A value may stand in quotes; nothing in it is replaced. Errors give the line
 // and the name, never the value.
 func Read(r io.Reader) (map[string]string, error) {
-	known := map[string]bool{}
-	for s := range settings() {
-		known[s.name] = true
-	}
 	values := map[string]string{}
 	lines := bufio.NewScanner(r)
 	for n := 1; lines.Scan(); n++ {
 		name, value, err := readLine(lines.Text())
-		if err == nil && strings.HasPrefix(name, "KITH_") && !known[name] {
-			err = fmt.Errorf("%s %w", name, errUnknown)
+		if _, known := flagOf(name); err == nil && strings.HasPrefix(name, "KITH_") && !known {
+			err = unknown(name)
 		}
 		if _, twice := values[name]; err == nil && twice {
 			err = fmt.Errorf("%s %w", name, errTwice)

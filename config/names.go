@@ -3,6 +3,10 @@ package config
 import (
 	"iter"
 	"reflect"
+	"regexp"
+	"strings"
+
+	"github.com/agnivade/levenshtein"
 )
 
 // setting is one setting as its struct tag defines it.
@@ -28,11 +32,50 @@ func settings() iter.Seq[setting] {
 }
 
 // flagOf returns the flag of the setting with the given name.
-func flagOf(name string) string {
+func flagOf(name string) (flag string, ok bool) {
 	for s := range settings() {
 		if s.name == name {
-			return s.flag
+			return s.flag, true
 		}
 	}
-	panic("config: no setting " + name)
+	return "", false
+}
+
+// fileName is the name in the environment of [File].
+const fileName = "KITH_CONFIG"
+
+// serviceRE are the names that Kubernetes puts into each container for a service
+// called kith or kith-something, and Docker for a link.
+var serviceRE = regexp.MustCompile(`^KITH_([A-Z0-9_]+_)?(SERVICE_HOST|SERVICE_PORT(_[A-Z0-9_]+)?|PORT(_[0-9]+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?)?)$`)
+
+// CheckNames refuses an environment (of the form of [os.Environ]) that has a name
+// of ours, KITH_…, which is no setting: it is one misspelt. What kith's tests are
+// told (KITH_TEST_…, KITH_ACCEPT…) passes, and so does what Kubernetes adds.
+func CheckNames(environ []string) error {
+	for _, pair := range environ {
+		name, _, _ := strings.Cut(pair, "=")
+		if _, known := flagOf(name); known || name == fileName || !strings.HasPrefix(name, "KITH_") || serviceRE.MatchString(name) ||
+			strings.HasPrefix(name, "KITH_TEST_") || strings.HasPrefix(name, "KITH_ACCEPT") {
+			continue
+		}
+		return unknown(name)
+	}
+	return nil
+}
+
+// farthest is how many letters a name may be from the one suggested for it.
+const farthest = 6
+
+// unknown is the refusal of a name that is no setting. It suggests the nearest.
+func unknown(name string) error {
+	nearest, least := "", farthest+1
+	for s := range settings() {
+		if n := levenshtein.ComputeDistance(name, s.name); n < least {
+			nearest, least = s.name, n
+		}
+	}
+	if nearest == "" {
+		return refuse(name, "is not a setting of kith")
+	}
+	return refuse(name, "is not a setting of kith: is "+nearest+" meant?")
 }

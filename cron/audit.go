@@ -2,6 +2,7 @@ package cron
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"kith/app/audit"
@@ -39,15 +40,18 @@ func auditAll(ctx context.Context, cfg audit.Config, run *Run) error {
 	return Remain(sum)
 }
 
-// Remain returns an error where an audit left faults.
+// ErrFaults says that an audit left faults.
+var ErrFaults = errors.New("faults found")
+
+// Remain returns ErrFaults, with numbers, where an audit left faults.
 func Remain(sum audit.Summary) error {
 	switch left := sum.Remain(); {
 	case left == 0:
 		return nil
 	case sum.Unlooked > 0:
-		return fmt.Errorf("%d faults found, %d mended, and %d of the sums that differ not looked at: audit again", sum.Found, sum.Mended, sum.Unlooked)
+		return fmt.Errorf("%d %w, %d mended, and %d of the sums that differ not looked at: audit again", sum.Found, ErrFaults, sum.Mended, sum.Unlooked)
 	default:
-		return fmt.Errorf("%d faults found, %d mended", sum.Found, sum.Mended)
+		return fmt.Errorf("%d %w, %d mended", sum.Found, ErrFaults, sum.Mended)
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 	appaccount "kith/app/account"
 	"kith/repo"
 	"kith/repo/account"
+	"kith/repo/list"
 )
 
 type accountCmd struct {
@@ -21,6 +22,7 @@ type accountCmd struct {
 	List   accountListCmd   `cmd:"" help:"List accounts, in the order of the table."`
 	Lock   accountLockCmd   `cmd:"" help:"Let followers of an account ask first."`
 	Unlock accountUnlockCmd `cmd:"" help:"Let everybody follow an account."`
+	Bury   accountBuryCmd   `cmd:"" help:"Erase an account, so that its id is never given again."`
 }
 
 type accountAddCmd struct {
@@ -36,7 +38,7 @@ func (a *accountAddCmd) Run(ctx context.Context) error {
 	id := uint64(0)
 	if a.ID != nil {
 		if id = *a.ID; id == 0 {
-			return errors.New("--id: 0 is not an account id")
+			return wrong("--id: 0 is not an account id")
 		}
 	}
 	return a.with(ctx, func(s *stack) error {
@@ -81,7 +83,7 @@ func (s *stack) only(ctx context.Context, id *uint64) (uint64, error) {
 		return 0, nil
 	}
 	if *id == 0 {
-		return 0, errors.New("--account: 0 is not an account id")
+		return 0, wrong("--account: 0 is not an account id")
 	}
 	if _, err := s.people.Get(ctx, *id); !errors.Is(err, repo.ErrNotFound) {
 		return *id, err
@@ -131,7 +133,7 @@ type accountListCmd struct {
 // Run lists accounts, one a line.
 func (a *accountListCmd) Run(ctx context.Context) error {
 	if a.Limit < 1 || a.Limit > 1000 {
-		return fmt.Errorf("--limit: %d is not within 1 to 1000", a.Limit)
+		return wrong("--limit: %d is not within 1 to 1000", a.Limit)
 	}
 	return a.with(ctx, func(s *stack) error {
 		page, err := s.accounts.Walk(ctx, a.After, a.Limit)
@@ -167,6 +169,43 @@ func (a *accountWho) set(ctx context.Context, locked bool) error {
 			fmt.Println(found.ID, found.Username, lock(found))
 		}
 		return err
+	})
+}
+
+type accountBuryCmd struct {
+	tool
+	ID  uint64 `arg:"" name:"id" help:"The id of the account. One that is gone already can be given too."`
+	Yes bool   `help:"Do it. Without it the command only says whom it would erase."`
+}
+
+// Help is the text above the flags.
+func (accountBuryCmd) Help() string {
+	return "Deletes the account and its name. No import and no new account gets the id again: lines of a file that name it are rejected. " +
+		"The lists of others keep the id until an audit with --repair takes it out."
+}
+
+// Run erases the account.
+func (a *accountBuryCmd) Run(ctx context.Context) error {
+	if a.ID == 0 || a.ID > list.MaxID {
+		return wrong("%d is not an account id", a.ID)
+	}
+	return a.with(ctx, func(s *stack) error {
+		found, err := s.accounts.Get(ctx, []uint64{a.ID})
+		if err != nil {
+			return err
+		}
+		who := fmt.Sprintf("account %d, which has no row", a.ID)
+		if found[0].Ver > 0 {
+			who = fmt.Sprintf("account %d, %s (%q)", a.ID, found[0].Username, found[0].DisplayName)
+		}
+		if !a.Yes {
+			return wrong("this would erase %s for ever: add --yes to do it", who)
+		}
+		if err := s.people.Bury(ctx, a.ID, uint32(time.Now().Unix())); err != nil {
+			return err
+		}
+		fmt.Printf("erased %s; now run: kith audit --repair\n", who)
+		return nil
 	})
 }
 

@@ -38,7 +38,7 @@ func TestAudit(t *testing.T) {
 	spoil(t, dsn, `DELETE FROM relation WHERE account_id = 4`)
 	for _, args := range [][]string{{"audit"}, {"audit", "--repair", "--dry-run"}} {
 		r := runKith(t, dir, env, nil, args...)
-		r.wantsRefusal(t, "3 faults found, 0 mended")
+		r.wantsExit(t, exitFaults, "3 faults found, 0 mended")
 		for _, want := range []string{"count: account 1: friends, followers, following are 1, 9, 1, kept and archived are 1, 3, 1\n",
 			"bytes: account 2: the list cannot be read", "edge: account 1 has 4 among its followers since 5 (1970-01-01 00:00:05), but 4 does not follow it\n"} {
 			if !strings.Contains(r.out, want) {
@@ -54,7 +54,7 @@ func TestAudit(t *testing.T) {
 	}
 	spoil(t, dsn, `DELETE FROM account WHERE account_id = 3`)
 	r := runKith(t, dir, env, nil, "audit", "--account", "3")
-	r.wantsRefusal(t, "2 faults found, 0 mended")
+	r.wantsExit(t, exitFaults, "2 faults found, 0 mended")
 	for _, want := range []string{"nobody made it", "nobody: the row of account 1 names 3, but there is no such account\n"} {
 		if !strings.Contains(r.out, want) {
 			t.Errorf("got\n%s\nwant %q in it", r.out, want)
@@ -65,7 +65,7 @@ func TestAudit(t *testing.T) {
 	}
 	runKith(t, dir, env, nil, "cron", "run", "audit").wants(t)
 	spoil(t, dsn, `UPDATE relation SET followers = 9 WHERE account_id = 1`)
-	runKith(t, dir, append(env, "KITH_LOG_LEVEL=error"), nil, "cron", "run", "audit").wantsRefusal(t, "audit: 1 faults found, 0 mended")
+	runKith(t, dir, append(env, "KITH_LOG_LEVEL=error"), nil, "cron", "run", "audit").wantsExit(t, exitFaults, "audit: 1 faults found, 0 mended")
 }
 
 // An account that does not exist is no account without faults.
@@ -78,7 +78,7 @@ func TestAudit_NoAccount(t *testing.T) {
 	}
 	for _, args := range commands {
 		runKith(t, dir, env, nil, append(args, "--account", "77")...).wantsRefusal(t, "no account 77")
-		runKith(t, dir, env, nil, append(args, "--account", "0")...).wantsRefusal(t, "0 is not an account id")
+		runKith(t, dir, env, nil, append(args, "--account", "0")...).wantsExit(t, exitUsage, "0 is not an account id")
 		runKith(t, dir, env, nil, append(args, "--account", "5")...).wants(t) // who follows nobody yet
 	}
 }

@@ -72,7 +72,7 @@ func besideDev(ctx context.Context, c *config.MySQL) error {
 	}
 	pool, err := db.Open(ctx, db.Config{DSN: dsn, MaxOpen: 1})
 	if err != nil {
-		return fmt.Errorf("KITH_MYSQL_DSN (--mysql) is not set, and the `kith dev` whose folder %s is here does not answer: start it or set KITH_MYSQL_DSN", devFolder)
+		return coded{fmt.Errorf("KITH_MYSQL_DSN (--mysql) is not set, and the `kith dev` whose folder %s is here does not answer: start it or set KITH_MYSQL_DSN", devFolder), exitDatabase}
 	}
 	pool.Close()
 	fmt.Fprintf(os.Stderr, "kith: using the database of the `kith dev` in %s, and its settings\n", devFolder)
@@ -88,7 +88,7 @@ func secretBesideDev(c *config.Token) error {
 	path := filepath.Join(devFolder, devSecretFile)
 	secret, err := readLine(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return errors.New("KITH_TOKEN_SECRET (--token-secret) is not set: give it the secret of the server, or start `kith dev`, which makes one")
+		return wrong("KITH_TOKEN_SECRET (--token-secret) is not set: give it the secret of the server, or start `kith dev`, which makes one")
 	}
 	if err != nil {
 		return fmt.Errorf("read the token secret of `kith dev`: %w", err)

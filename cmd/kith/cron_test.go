@@ -80,10 +80,10 @@ func TestCron_RunAndList(t *testing.T) {
 
 func TestCron_Refusals(t *testing.T) {
 	env, dir := migrated(t), t.TempDir()
-	runKith(t, dir, env, nil, "cron", "run", "sweep").wantsRefusal(t, "no job sweep", "trim", "expire")
-	runKith(t, dir, append(env, "KITH_CRON_TRIM=often"), nil, "cron").wantsRefusal(t, "KITH_CRON_TRIM", "often")
-	runKith(t, dir, append(env, "KITH_CRON_LISTEN=nowhere"), nil, "cron").wantsRefusal(t, "KITH_CRON_LISTEN")
-	runKith(t, dir, nil, nil, "cron").wantsRefusal(t, "KITH_MYSQL_DSN")
+	runKith(t, dir, env, nil, "cron", "run", "sweep").wantsExit(t, exitUsage, "no job sweep", "trim", "expire")
+	runKith(t, dir, append(env, "KITH_CRON_TRIM=often"), nil, "cron").wantsExit(t, exitUsage, "KITH_CRON_TRIM", "often")
+	runKith(t, dir, append(env, "KITH_CRON_LISTEN=nowhere"), nil, "cron").wantsExit(t, exitUsage, "KITH_CRON_LISTEN")
+	runKith(t, dir, nil, nil, "cron").wantsExit(t, exitUsage, "KITH_MYSQL_DSN")
 }
 
 // Two processes want the same job, which takes a while.
@@ -92,8 +92,10 @@ func TestCron_Busy(t *testing.T) {
 	runKith(t, dir, env, strings.NewReader(crowds(3)), "import", "-").wants(t)
 	slow := startKith(t, dir, append(env, "KITH_CRON_RATE=1"), "cron", "run", "trim")
 	waitListed(t, dir, env, "trim", "running on ")
-	runKith(t, dir, env, nil, "cron", "run", "trim").wantsRefusal(t, "trim is being run by ", " since ", "--wait")
-	slow.interrupt(t)
+	runKith(t, dir, env, nil, "cron", "run", "trim").wantsExit(t, exitBusy, "trim is being run by ", " since ", "--wait")
+	if code := slow.interrupt(t); code != exitInterrupted {
+		t.Errorf("exit code %d after Ctrl-C, want %d", code, exitInterrupted)
+	}
 	if said := slow.said(); !strings.Contains(said, "trim was stopped, the next run goes on from there") {
 		t.Errorf("Ctrl-C says %q", said)
 	}

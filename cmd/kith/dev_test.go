@@ -38,7 +38,7 @@ func TestDev(t *testing.T) {
 	t.Run("BesideSettings", func(t *testing.T) { tryBesideSettings(t, dir) })
 	t.Run("Held", func(t *testing.T) {
 		r := runKith(t, dir, []string{"KITH_LISTEN=127.0.0.1:0"}, nil, "dev")
-		r.wantsRefusal(t, "in use", "kill "+strconv.Itoa(p.cmd.Process.Pid))
+		r.wantsExit(t, exitBusy, "in use", "kill "+strconv.Itoa(p.cmd.Process.Pid))
 	})
 	t.Run("PortTaken", func(t *testing.T) {
 		other := t.TempDir()
@@ -59,7 +59,7 @@ func TestDev(t *testing.T) {
 		if _, err := os.Stat(filepath.Join(dir, devFolder, devSettingsFile)); !errors.Is(err, fs.ErrNotExist) {
 			t.Errorf("its settings are still there: %v", err)
 		}
-		runKith(t, dir, nil, nil, "account", "list").wantsRefusal(t, "KITH_MYSQL_DSN", "kith dev")
+		runKith(t, dir, nil, nil, "account", "list").wantsExit(t, exitUsage, "KITH_MYSQL_DSN", "kith dev")
 	})
 	t.Run("Again", func(t *testing.T) { tryAgain(t, dir) })
 }
@@ -185,8 +185,8 @@ func tryAgain(t *testing.T, dir string) {
 	if err := syscall.Kill(pidIn(t, filepath.Join(dir, devFolder, "mysqld.pid")), syscall.SIGKILL); err != nil {
 		t.Fatal(err)
 	}
-	if code := p.wait(t); code != 1 || !strings.Contains(p.said(), "kith: "+errDatabaseGone.Error()) {
-		t.Errorf("exit code %d, want 1 and the reason:\n%s", code, p.said())
+	if code := p.wait(t); code != exitDatabase || !strings.Contains(p.said(), "kith: "+errDatabaseGone.Error()) {
+		t.Errorf("exit code %d, want 3 and the reason:\n%s", code, p.said())
 	}
 }
 

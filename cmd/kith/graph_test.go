@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"kith/app/graph"
+	"kith/repo/dbtest"
 )
 
 // follows is a small file with everything in it that a line can be.
@@ -79,7 +80,7 @@ func TestImport_Export(t *testing.T) {
 	if held, written := count(t, again, "edges held already"), count(t, again, "rows written"); held != "4" || written != "0" {
 		t.Errorf("the second import finds %s edges and writes %s rows, want 4 and 0", held, written)
 	}
-	runKith(t, dir, env, strings.NewReader(follows), "import", "--max-rejects", "3", "-").wantsRefusal(t, "line 12", "more than 3")
+	runKith(t, dir, env, strings.NewReader(follows), "import", "--max-rejects", "3", "-").wantsExit(t, exitInput, "line 12", "more than 3")
 }
 
 func zip(text string) io.Reader {
@@ -148,7 +149,7 @@ func TestImport_RejectsIntoInput(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, rejects := range []string{"in.txt", "./in.txt", "link"} {
-		runKith(t, dir, env, nil, "import", "in.txt", "--rejects", rejects).wantsRefusal(t, "--rejects", "to be imported")
+		runKith(t, dir, env, nil, "import", "in.txt", "--rejects", rejects).wantsExit(t, exitUsage, "--rejects", "to be imported")
 	}
 	if b, err := os.ReadFile(path); err != nil || string(b) != "1 2\nbad\n" {
 		t.Errorf("the input is %q, %v", b, err)
@@ -160,5 +161,50 @@ func TestImport_Empty(t *testing.T) {
 	sum := runKith(t, dir, env, strings.NewReader(""), "import", "-").wants(t)
 	if got := count(t, sum, "lines"); got != "0" {
 		t.Errorf("%s lines in an empty file", got)
+	}
+}
+
+// A file that is no follow graph is refused, and so is one that breaks off.
+func TestImport_Unusable(t *testing.T) {
+	env, dir := migrated(t), t.TempDir()
+	all := runKith(t, dir, env, strings.NewReader("name,follows\nada,ben\n"), "import", "-", "--max-rejects=-1")
+	all.wantsExit(t, exitInput, "nothing was imported", "too many rejected lines: 2")
+	if count(t, all.out, "rejected") != "2" || count(t, all.out, "rejects are in") != "stdin.rejects" {
+		t.Errorf("it prints\n%s", all.out)
+	}
+	whole, err := io.ReadAll(zip(strings.Repeat("1 2\n2 1\n", 1000)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	runKith(t, dir, env, bytes.NewReader(whole[:len(whole)-9]), "import", "-").wantsExit(t, exitInput, "nothing was imported", "breaks off")
+	if out := runKith(t, dir, env, nil, "account", "list").wants(t); out != "" {
+		t.Errorf("there are accounts:\n%s", out)
+	}
+}
+
+func TestImport_DryRun(t *testing.T) {
+	env, dir := migrated(t), t.TempDir()
+	sum := runKith(t, dir, env, strings.NewReader(follows), "import", "--dry-run", "-").wants(t)
+	if count(t, sum, "edges") != "4" || count(t, sum, "rejected") != "4" || count(t, sum, "accounts to be made") != "4" {
+		t.Errorf("it prints\n%s", sum)
+	}
+	if out := runKith(t, dir, env, nil, "account", "list").wants(t); out != "" {
+		t.Errorf("there are accounts:\n%s", out)
+	}
+	if _, err := os.Stat(filepath.Join(dir, "stdin.rejects")); err != nil {
+		t.Errorf("there are no rejects: %v", err)
+	}
+}
+
+// An export without the follows of one account says so by its exit code.
+func TestExport_Partial(t *testing.T) {
+	dsn, dir := dbtest.FreshDSN(t), t.TempDir()
+	env := on(dsn)
+	runKith(t, dir, env, nil, "migrate", "up").wants(t)
+	runKith(t, dir, env, strings.NewReader("1 2\n3 2\n"), "import", "-").wants(t)
+	spoil(t, dsn, `UPDATE relation SET list = LEFT(list, 6) WHERE account_id = 3`)
+	r := runKith(t, dir, env, nil, "export", "-")
+	if r.code != exitPartial || r.out != "1 2\n" || !strings.Contains(r.err, "all but the follows of 1 accounts") {
+		t.Errorf("exit code %d, want %d; it prints %q and says %q", r.code, exitPartial, r.out, r.err)
 	}
 }

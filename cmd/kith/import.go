@@ -18,21 +18,23 @@ type importCmd struct {
 	listTool
 	File       string      `arg:"" placeholder:"FILE|-" help:"The file, plain or gzip, or - for standard input. A line is: follower followee [unixtime], separated by spaces, tabs or a comma; what follows a # is a comment."`
 	Rejects    string      `placeholder:"FILE" help:"Where lines that cannot be used go, with line number and reason; made with the first of them. Without it FILE.rejects in the working directory."`
-	MaxRejects int         `default:"1000" help:"How many such lines do not stop the import; below 0 any number. A file with more changes nothing."`
+	MaxRejects int         `default:"1000" help:"How many rejected lines a file may have. One with more changes nothing, nor does one with more rejected lines than usable ones. With --max-rejects=-1 it may have any number, as long as one line is usable."`
+	DryRun     bool        `help:"Read the file, write the rejects and say how many follows and new accounts it has, but change nothing in the database."`
 	Memory     config.Size `default:"512MiB" help:"Memory that the import takes at most, 32MiB to 1TiB; what does not fit is sorted on disk."`
 	TempDir    string      `type:"existingdir" placeholder:"FOLDER" help:"Where to sort on disk, 40 bytes a line; without it the system's folder for such files."`
 }
 
 // Help is the text above the flags.
 func (importCmd) Help() string {
-	return "Accounts that do not exist are made. Follows that are there already stay as they are, so importing a file " +
-		"again changes nothing. Servers may run meanwhile."
+	return "Accounts that do not exist are made, but those that were erased are not: lines that name one are rejected. Follows that are there " +
+		"already stay as they are, so importing a file again changes nothing. Servers may run meanwhile. The file is read to its end before anything " +
+		"is changed: one with too many rejected lines, or a compressed one that breaks off, changes nothing and ends with exit code 5."
 }
 
 // Run imports the file and prints every number of what it did.
 func (c *importCmd) Run(ctx context.Context) error {
 	if c.Memory < 32<<20 || c.Memory > 1<<40 {
-		return fmt.Errorf("--memory: %v is not within 32MiB to 1TiB", c.Memory)
+		return wrong("--memory: %v is not within 32MiB to 1TiB", c.Memory)
 	}
 	file, err := c.open()
 	if err != nil {
@@ -62,11 +64,11 @@ func (c *importCmd) open() (*os.File, error) {
 func (c *importCmd) load(ctx context.Context, s *stack, file *os.File) error {
 	rejects := &lazyFile{path: c.rejectsPath()}
 	if same(rejects.path, file) {
-		return fmt.Errorf("--rejects: %s is the file to be imported", rejects.path)
+		return wrong("--rejects: %s is the file to be imported", rejects.path)
 	}
 	show := newProgress(os.Stderr, time.Now)
 	sum, err := graph.Import(ctx, graph.ImportConfig{
-		Reader: file, Rejects: rejects, MaxRejects: c.MaxRejects, Memory: int64(c.Memory), TempDir: c.TempDir,
+		Reader: file, Rejects: rejects, MaxRejects: c.MaxRejects, DryRun: c.DryRun, Memory: int64(c.Memory), TempDir: c.TempDir,
 		Progress: show.report, Accounts: s.people, Rows: s.rows, Committer: s.committer, Now: time.Now,
 	})
 	show.end()

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"os"
@@ -85,5 +84,5 @@ func planOf(plans []cron.Plan, name string) (cron.Plan, error) {
 		}
 		names = append(names, p.Job.Name)
 	}
-	return cron.Plan{}, errors.New("there is no job " + name + ": the jobs are " + strings.Join(names, ", "))
+	return cron.Plan{}, wrong("there is no job %s: the jobs are %s", name, strings.Join(names, ", "))
 }

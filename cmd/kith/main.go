@@ -5,8 +5,8 @@
 // One file holds one command. stack.go puts the parts together: pools, cache,
 // stores, committer, services. Settings come from package config.
 //
-// Whatever is refused ends the program with exit code 1 and one sentence on
-// standard error. SIGINT and SIGTERM end it in order; a second one, 0.2 seconds
+// Whatever is refused ends the program with one sentence on standard error and an
+// exit code of exit.go. SIGINT and SIGTERM end it in order; a second one, 0.2 seconds
 // later or more, at once.
 // Standard output has the results, standard error the log and the progress.
 package main
@@ -23,6 +23,7 @@ import (
 	"time"
 
 	"github.com/alecthomas/kong"
+	kongcompletion "github.com/jotaen/kong-completion"
 
 	"kith/app"
 	"kith/config"
@@ -32,17 +33,22 @@ import (
 type commands struct {
 	Config config.File `name:"config" env:"KITH_CONFIG" placeholder:"FILE" help:"A settings file: NAME=value lines with the names of the environment, which stands above it."`
 
+	ShowVersion kong.VersionFlag `name:"version" help:"Print the version."`
+
 	Serve   serveCmd   `cmd:"" help:"Answer clients over HTTP."`
 	Migrate migrateCmd `cmd:"" help:"Bring the database to the tables this program needs."`
 	Cron    cronCmd    `cmd:"" help:"Run the maintenance jobs: all on their schedules, or one now."`
-	Audit   auditCmd   `cmd:"" help:"Look whether all rows are as they must be, and mend those that are not."`
+	Audit   auditCmd   `cmd:"" help:"Check that all rows agree, and mend those that do not."`
 	Import  importCmd  `cmd:"" help:"Read follows from a file into the database."`
 	Export  exportCmd  `cmd:"" help:"Write all follows of the database to a file."`
-	Account accountCmd `cmd:"" help:"Make and show accounts."`
+	Account accountCmd `cmd:"" help:"Make, show and list accounts."`
 	Token   tokenCmd   `cmd:"" help:"Print a token with which a client acts as an account."`
 	Dev     devCmd     `cmd:"" help:"Run everything in one process, with a private database in a folder."`
+	Health  healthCmd  `cmd:"" help:"Ask the server on this machine whether it lives."`
 	Version versionCmd `cmd:"" help:"Print the version."`
-	Health  healthCmd  `cmd:"" hidden:"" help:"Ask the server on this machine whether it lives."`
+	Help    helpCmd    `cmd:"" help:"Explain a command; the same as its --help."`
+
+	Completion kongcompletion.Completion `cmd:"" help:"Let bash, zsh or fish complete commands and flags: say what to type for it."`
 }
 
 var errSecondSignal = errors.New("a second signal: what was under way is cut off")
@@ -62,11 +68,11 @@ func main() {
 			<-signals
 		}
 		refuse(os.Stderr, errSecondSignal)
-		os.Exit(1)
+		os.Exit(exitInterrupted)
 	}()
 	if err := run(ctx, os.Args[1:]); err != nil {
 		refuse(os.Stderr, err)
-		os.Exit(1)
+		os.Exit(exitCode(ctx, err))
 	}
 }
 
@@ -78,6 +84,9 @@ func run(ctx context.Context, args []string) error {
 	}
 	parsed, err := parse(ctx, args, nil)
 	if err != nil {
+		return err
+	}
+	if err := config.CheckNames(os.Environ()); err != nil {
 		return err
 	}
 	if b, ok := parsed.Selected().Target.Addr().Interface().(besider); ok && b.astray() {
@@ -98,10 +107,14 @@ func parse(ctx context.Context, args []string, shelf map[string]string) (*kong.C
 	var c commands
 	parser, err := kong.New(&c, kong.Name("kith"),
 		kong.Description("kith keeps who follows whom, in MySQL and memcached."),
-		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 100}),
+		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 100}), kong.Help(printHelp),
+		kong.Vars{"version": versionLine()},
 		kong.BindTo(ctx, (*context.Context)(nil)), config.Shelf(shelf))
 	if err != nil {
 		return nil, fmt.Errorf("define the commands: %w", err)
+	}
+	if os.Getenv("COMP_LINE") != "" { // a shell asks how a line goes on
+		kongcompletion.Register(parser)
 	}
 	parsed, err := parser.Parse(args)
 	if err != nil {

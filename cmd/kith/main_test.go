@@ -63,7 +63,7 @@ func runKith(t *testing.T, dir string, env []string, stdin io.Reader, args ...st
 	var out, errs bytes.Buffer
 	cmd := command(t, dir, env, args...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = stdin, &out, &errs
-	// What exit code 1 is, an error here, is in the result.
+	// An exit code, an error here, is in the result.
 	if err := cmd.Run(); err != nil && cmd.ProcessState == nil {
 		t.Fatalf("start kith %s: %v", strings.Join(args, " "), err)
 	}
@@ -83,8 +83,14 @@ func (r result) wants(t *testing.T) string {
 // that has all of words.
 func (r result) wantsRefusal(t *testing.T, words ...string) {
 	t.Helper()
-	if r.code != 1 {
-		t.Errorf("exit code %d, want 1", r.code)
+	r.wantsExit(t, exitFailed, words...)
+}
+
+// wantsExit is wantsRefusal with another exit code.
+func (r result) wantsExit(t *testing.T, code int, words ...string) {
+	t.Helper()
+	if r.code != code {
+		t.Errorf("exit code %d, want %d", r.code, code)
 	}
 	last := strings.TrimSuffix(r.err, "\n")
 	if strings.Contains(last, "\n") || !strings.HasPrefix(last, "kith: ") {

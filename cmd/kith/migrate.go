@@ -53,17 +53,32 @@ func (m *migrateUpCmd) Run(ctx context.Context) error {
 	})
 }
 
-type migrateDownCmd struct{ migrateOn }
+type migrateDownCmd struct {
+	migrateOn
+	Yes bool `help:"Do it. Without it the command only says what it would drop."`
+}
 
 // Run takes one migration back.
 func (m *migrateDownCmd) Run(ctx context.Context) error {
 	return m.with(ctx, func(s *schema.Schema) error {
+		if !m.Yes {
+			return wouldDrop(ctx, s)
+		}
 		one, err := s.DownOne(ctx)
 		if err == nil {
 			fmt.Println("took back", one.Name)
 		}
 		return err
 	})
+}
+
+// wouldDrop refuses to go down without --yes.
+func wouldDrop(ctx context.Context, s *schema.Schema) error {
+	last, down, err := s.Last(ctx)
+	if err != nil {
+		return err
+	}
+	return wrong("this would take back %s and lose its data: %s Add --yes to do it", last.Name, down)
 }
 
 type migrateStatusCmd struct{ migrateOn }

@@ -69,7 +69,9 @@ func migrations(ctx context.Context, c config.MySQL) (*schema.Schema, func() err
 // databaseError names the setting behind an error of opening.
 func databaseError(err error) error {
 	if db.Classify(err) == db.Missing {
-		return fmt.Errorf("KITH_MYSQL_DSN (--mysql) names a database that does not exist, create it first: %w", err)
+		err = fmt.Errorf("KITH_MYSQL_DSN (--mysql) names a database that does not exist, create it first: %w", err)
+	} else {
+		err = fmt.Errorf("KITH_MYSQL_DSN (--mysql): %w", err)
 	}
-	return fmt.Errorf("KITH_MYSQL_DSN (--mysql): %w", err)
+	return coded{err, exitDatabase}
 }

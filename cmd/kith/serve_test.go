@@ -191,8 +191,8 @@ func TestServe_InteractionWithNobody(t *testing.T) {
 func TestServe_GraceOver(t *testing.T) {
 	p, address, token := served(t, append(migrated(t), "KITH_SHUTDOWN_GRACE=1s"))
 	follow(t, address, token)
-	if code := p.interrupt(t); code != 1 {
-		t.Errorf("exit code %d, want 1", code)
+	if code := p.interrupt(t); code != exitInterrupted {
+		t.Errorf("exit code %d, want %d", code, exitInterrupted)
 	}
 	if !strings.Contains(p.said(), "kith: requests were still under way after KITH_SHUTDOWN_GRACE (1s)") {
 		t.Errorf("it says\n%s", p.said())
@@ -207,8 +207,8 @@ func TestServe_SecondSignal(t *testing.T) {
 	p.waitFor(t, "msg=stopping")
 	<-time.After(2 * echo)
 	p.cmd.Process.Signal(syscall.SIGTERM)
-	if code := p.wait(t); code != 1 || !strings.Contains(p.said(), "kith: a second signal") {
-		t.Errorf("exit code %d, want 1 and the reason; it says\n%s", code, p.said())
+	if code := p.wait(t); code != exitInterrupted || !strings.Contains(p.said(), "kith: a second signal") {
+		t.Errorf("exit code %d, want 130 and the reason; it says\n%s", code, p.said())
 	}
 }
 

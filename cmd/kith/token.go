@@ -12,6 +12,7 @@ import (
 )
 
 type tokenCmd struct {
+	tool
 	Account uint64        `required:"" placeholder:"ID" help:"The id of the account that the token acts as."`
 	Scope   string        `default:"read write follow" help:"What the token may do: scopes separated by spaces."`
 	TTL     time.Duration `name:"ttl" default:"24h" help:"How long the token is good, 1s to 87600h."`
@@ -19,7 +20,12 @@ type tokenCmd struct {
 	Token config.Token `embed:"" group:"Tokens"`
 }
 
-func (t *tokenCmd) astray() bool { return t.Token.Secret.Reveal() == "" }
+func (t *tokenCmd) astray() bool { return t.tool.astray() || t.Token.Secret.Reveal() == "" }
+
+// Help is the text above the flags.
+func (tokenCmd) Help() string {
+	return "Prints the token and nothing else. It looks in the database whether the account exists."
+}
 
 // maxTTL is the longest life of a token: ten years.
 const maxTTL = 87600 * time.Hour
@@ -27,11 +33,11 @@ const maxTTL = 87600 * time.Hour
 // Run prints the token and nothing else.
 func (t *tokenCmd) Run(ctx context.Context) error {
 	if t.TTL < time.Second || t.TTL > maxTTL {
-		return fmt.Errorf("--ttl: %v is not within 1s to %v", t.TTL, maxTTL)
+		return wrong("--ttl: %v is not within 1s to %v", t.TTL, maxTTL)
 	}
 	scopes, err := token.ParseScopes(t.Scope)
 	if err != nil {
-		return fmt.Errorf("--scope: %w", err)
+		return wrong("--scope: %w", err)
 	}
 	if err := secretBesideDev(&t.Token); err != nil {
 		return err
@@ -43,10 +49,18 @@ func (t *tokenCmd) Run(ctx context.Context) error {
 	}
 	text, err := tokens.Sign(t.Account, scopes, t.TTL)
 	if err != nil {
-		return err
+		return coded{err, exitUsage}
 	}
-	fmt.Println(text)
-	return nil
+	return t.with(ctx, func(s *stack) error {
+		missing, err := s.people.Missing(ctx, []uint64{t.Account})
+		if err == nil && missing[t.Account] {
+			return fmt.Errorf("--account: there is no account %d", t.Account)
+		}
+		if err == nil {
+			fmt.Println(text)
+		}
+		return err
+	})
 }
 
 // openTokens reads the keys that c names; ctx ends what follows a JWKS.

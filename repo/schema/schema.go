@@ -24,6 +24,8 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
+	"strings"
 
 	"github.com/jmoiron/sqlx"
 	"github.com/pressly/goose/v3"
@@ -136,6 +138,30 @@ func (s *Schema) DownOne(ctx context.Context) (Migration, error) {
 		return Migration{}, err
 	}
 	return results([]*goose.MigrationResult{done}, false)[0], nil
+}
+
+// Last returns the migration that DownOne would take back, and the SQL that this
+// runs. It reads only, and returns the errors of DownOne.
+func (s *Schema) Last(ctx context.Context) (m Migration, down string, err error) {
+	all, err := s.Status(ctx)
+	if err != nil {
+		return Migration{}, "", err
+	}
+	for _, one := range slices.Backward(all) {
+		if !one.Applied {
+			continue
+		}
+		if one.Name == "" {
+			return one, "", fmt.Errorf("migrate down: %w: take it back with the program that applied it", ErrNewer)
+		}
+		text, err := fs.ReadFile(s.fsys, one.Name)
+		if err != nil {
+			return one, "", fmt.Errorf("read migration %s: %w", one.Name, err)
+		}
+		_, down, _ := strings.Cut(string(text), "-- +goose Down")
+		return one, strings.Join(strings.Fields(down), " "), nil
+	}
+	return Migration{}, "", ErrNothingApplied
 }
 
 // ready makes the table of applied migrations and returns what works on it.
