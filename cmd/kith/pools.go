@@ -54,7 +54,7 @@ func checkedPools(ctx context.Context, c config.MySQL) (pools, error) {
 // migrations opens the database for migrating: its statements take as long as
 // they take.
 func migrations(ctx context.Context, c config.MySQL) (*schema.Schema, func() error, error) {
-	pool, err := db.Open(ctx, db.Config{DSN: c.DSN.Reveal(), MaxOpen: 3, ReadTimeout: -1, WriteTimeout: -1})
+	pool, err := db.Open(ctx, db.Config{DSN: c.DSN.Reveal(), MaxOpen: 3, ReadTimeout: -1, WriteTimeout: -1, Interpolate: true})
 	if err != nil {
 		return nil, nil, databaseError(err)
 	}

@@ -6,19 +6,15 @@ import (
 	"time"
 )
 
-// connector makes connections whose isolation is READ COMMITTED. The variable
-// behind it is tx_isolation on MariaDB 10.11 and transaction_isolation on
-// MySQL 8, so it cannot be a parameter of the DSN; the statement is the same
-// everywhere.
+// connector makes connections with the session of the package doc.
 type connector struct {
 	driver.Connector
 	timeout time.Duration
+	session []assignment
 	keep    bool // statements
 }
 
 var _ driver.Connector = (*connector)(nil)
-
-const setIsolation = "SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED"
 
 // Connect dials, shakes hands and sets the session, all within the timeout:
 // the driver's own bounds dialling alone.
@@ -30,7 +26,7 @@ func (c *connector) Connect(ctx context.Context) (driver.Conn, error) {
 		return nil, &connectError{err}
 	}
 	session := made.(conn)
-	if _, err := session.ExecContext(ctx, setIsolation, nil); err != nil {
+	if err := begin(ctx, session, c.session); err != nil {
 		session.Close()
 		return nil, &connectError{err}
 	}

@@ -8,18 +8,26 @@
 //
 //	READ COMMITTED        a swap looks at the newest committed row, and no gap
 //	                      locks stand between inserts of neighbours
+//	autocommit            a statement outside a transaction is its own, and a
+//	                      COMMIT only ends one (completion_type)
 //	strict sql_mode       too long or out of range is an error, not a warning
 //	                      and a shortened value. NO_UNSIGNED_SUBTRACTION is
 //	                      off: the guarded swap needs 0-1 to be error 1690
 //	utf8mb4, UTC          and time columns come as text: times are integers
 //	changed rows          "affected" counts changed rows, not found ones
-//	short lock wait       Config.LockWait, not the server's 50 seconds: a
-//	                      statement whose client gave up keeps its locks until
-//	                      it ends
+//	all rows              no sql_select_limit, no limits of time and effort that
+//	                      are meant for people (max_statement_time, …)
+//	short lock wait       Config.LockWait, not the server's 50 seconds, for rows
+//	                      and for tables: a statement whose client gave up keeps
+//	                      its locks until it ends
+//
+// What no session can change is looked at by Open: a server that kith cannot work
+// with is refused by the setting's name (ErrSetting).
 //
 // On Vitess a session whose variables differ from those of its MySQL servers
 // is tied to connections of its own: give those servers the same sql_mode,
-// time zone, isolation and innodb_lock_wait_timeout.
+// time zone, isolation and innodb_lock_wait_timeout. It refuses SET NAMES binary,
+// without which Binary pools are slower and no less right.
 //
 // # Errors
 //

@@ -5,7 +5,6 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"strconv"
 	"strings"
 	"time"
 
@@ -25,10 +24,6 @@ const (
 // maxLifetime bounds how long a pool stays with a server that a failover has
 // made the wrong one.
 const maxLifetime = 5 * time.Minute
-
-// sqlMode is what every session has. NO_UNSIGNED_SUBTRACTION must never be
-// among it: a lost swap is an underflow of an unsigned number.
-const sqlMode = "STRICT_TRANS_TABLES,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION"
 
 // ErrBadDSN says that a DSN cannot be used; the error around it says why,
 // without the password.
@@ -73,8 +68,9 @@ type Config struct {
 
 // Open opens a pool on the database of c.DSN and checks that it answers. It
 // returns ErrBadDSN for a DSN that is wrong in itself, repo.ErrUnavailable when
-// the server cannot be reached, and an error of class Missing when there is no
-// such database. No error holds the password.
+// the server cannot be reached, an error of class Missing when there is no such
+// database, and ErrSetting for a server that kith cannot work with. No error
+// holds the password.
 func Open(ctx context.Context, c Config) (*sqlx.DB, error) {
 	cfg, err := parse(c.DSN)
 	if err != nil {
@@ -83,11 +79,19 @@ func Open(ctx context.Context, c Config) (*sqlx.DB, error) {
 	if cfg.DBName == "" {
 		return nil, fmt.Errorf("%w: %s names no database: put its name after the last slash", ErrBadDSN, Redact(c.DSN))
 	}
-	return open(ctx, cfg, c)
+	pool, err := open(ctx, cfg, c)
+	if err != nil {
+		return nil, err
+	}
+	if err := checkServer(ctx, pool); err != nil {
+		pool.Close()
+		return nil, fmt.Errorf("open %s: %w", Redact(c.DSN), err)
+	}
+	return pool, nil
 }
 
 // OpenServer opens a pool on the server of c.DSN with no database chosen, to
-// create and drop databases. It returns the errors of Open.
+// create and drop databases. It returns the errors of Open but ErrSetting.
 func OpenServer(ctx context.Context, c Config) (*sqlx.DB, error) {
 	cfg, err := parse(c.DSN)
 	if err != nil {
@@ -105,7 +109,7 @@ func open(ctx context.Context, cfg *mysql.Config, c Config) (*sqlx.DB, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w: %s: %w", ErrBadDSN, Redact(c.DSN), err)
 	}
-	pool := sql.OpenDB(&connector{Connector: inner, timeout: cfg.Timeout, keep: c.Keep && !c.Interpolate})
+	pool := sql.OpenDB(&connector{Connector: inner, timeout: cfg.Timeout, session: session(c), keep: c.Keep && !c.Interpolate})
 	pool.SetMaxOpenConns(or(c.MaxOpen, DefaultMaxOpen))
 	pool.SetMaxIdleConns(or(c.MaxOpen, DefaultMaxOpen))
 	pool.SetConnMaxLifetime(maxLifetime)
@@ -118,12 +122,6 @@ func open(ctx context.Context, cfg *mysql.Config, c Config) (*sqlx.DB, error) {
 
 // prepare lays the session of the package doc over what the DSN said.
 func prepare(cfg *mysql.Config, c Config) error {
-	if cfg.Params == nil {
-		cfg.Params = map[string]string{}
-	}
-	cfg.Params["sql_mode"] = "'" + sqlMode + "'"
-	cfg.Params["time_zone"] = "'+00:00'"
-	cfg.Params["innodb_lock_wait_timeout"] = strconv.Itoa(seconds(or(c.LockWait, DefaultLockWait)))
 	cfg.ParseTime = false
 	cfg.Loc = time.UTC
 	cfg.ClientFoundRows = false
@@ -138,11 +136,7 @@ func prepare(cfg *mysql.Config, c Config) error {
 	cfg.WriteTimeout = max(0, or(c.WriteTimeout, DefaultWriteTimeout))
 	// What the driver would print it also returns.
 	cfg.Logger = &mysql.NopLogger{}
-	charset := "utf8mb4"
-	if c.Binary {
-		charset = "binary"
-	}
-	return cfg.Apply(mysql.Charset(charset, ""))
+	return cfg.Apply(mysql.Charset("utf8mb4", ""))
 }
 
 // seconds rounds d up to whole seconds, the unit of innodb_lock_wait_timeout.

@@ -17,7 +17,9 @@ import (
 
 // hostile are parameters that would break what the stores count on.
 const hostile = "?parseTime=true&loc=Asia%2FTokyo&clientFoundRows=true&multiStatements=true" +
-	"&columnsWithAlias=true&charset=latin1&time_zone=%27%2B08%3A00%27&sql_mode=%27NO_UNSIGNED_SUBTRACTION%27"
+	"&columnsWithAlias=true&charset=latin1&time_zone=%27%2B08%3A00%27&sql_mode=%27NO_UNSIGNED_SUBTRACTION%27" +
+	"&autocommit=0&completion_type=1&sql_select_limit=1&sql_safe_updates=1&sql_big_selects=0&max_join_size=1" +
+	"&lock_wait_timeout=1&wait_timeout=1&net_read_timeout=1&net_write_timeout=1"
 
 func TestOpen_Session(t *testing.T) {
 	for _, interpolate := range []bool{false, true} {
@@ -31,6 +33,15 @@ func TestOpen_Session(t *testing.T) {
 			`SELECT @@time_zone`:                "+00:00",
 			`SELECT @@character_set_connection`: charset,
 			`SELECT @@innodb_lock_wait_timeout`: "2",
+			`SELECT @@lock_wait_timeout`:        "2",
+			`SELECT @@autocommit`:               "1",
+			`SELECT @@completion_type`:          "NO_CHAIN",
+			`SELECT @@sql_select_limit`:         "9223372036854775807",
+			`SELECT @@sql_safe_updates`:         "0",
+			`SELECT @@sql_big_selects`:          "1",
+			`SELECT @@wait_timeout`:             "600",
+			`SELECT @@net_read_timeout`:         "60",
+			`SELECT @@net_write_timeout`:        "60",
 			`SELECT 'a' 'b' AS label`:           "ab",
 			`SELECT UTC_TIMESTAMP() = NOW()`:    "1",
 		} {

@@ -21,6 +21,17 @@ func Open(tb testing.TB, c db.Config) *sqlx.DB {
 	return pool
 }
 
+// OpenServer is Open with no database chosen.
+func OpenServer(tb testing.TB, dsn string) *sqlx.DB {
+	tb.Helper()
+	pool, err := db.OpenServer(tb.Context(), db.Config{DSN: dsn, MaxOpen: 2})
+	if err != nil {
+		tb.Fatalf("open a test server: %v", err)
+	}
+	tb.Cleanup(func() { pool.Close() })
+	return pool
+}
+
 // Durable starts a server that syncs every commit to disk, as one at work does,
 // and stops it when the test ends. It has a folder of its own and no database.
 func Durable(tb testing.TB) *mysqld.Server {

@@ -37,11 +37,14 @@ func arguments(found program, f *folder, o Options) []string {
 		// knows the first.
 		args = append(args, "--loose-mysqlx=0", "--loose-innodb-log-file-size=32M", "--loose-innodb-redo-log-capacity=64M")
 	}
-	if o.Durable {
-		return append(args, "--innodb-flush-log-at-trx-commit=1", "--innodb-doublewrite=1")
+	switch {
+	case o.Durable:
+		args = append(args, "--innodb-flush-log-at-trx-commit=1", "--innodb-doublewrite=1")
+	default:
+		args = append(args, "--innodb-flush-log-at-trx-commit=0", "--innodb-doublewrite=0")
+		if found.mariadb {
+			args = append(args, "--skip-grant-tables") // there are none, see install
+		}
 	}
-	if found.mariadb {
-		args = append(args, "--skip-grant-tables") // there are none, see install
-	}
-	return append(args, "--innodb-flush-log-at-trx-commit=0", "--innodb-doublewrite=0")
+	return append(args, o.Args...)
 }

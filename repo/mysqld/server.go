@@ -32,6 +32,8 @@ type Options struct {
 	Durable bool
 	// Port opens 127.0.0.1:Port besides the socket; 0 opens none.
 	Port int
+	// Args are given to the server after kith's own: settings for tests.
+	Args []string
 	// Log gets what the server and its installer print before the server has
 	// its own log file; nil drops it.
 	Log io.Writer

@@ -109,7 +109,20 @@ func killHolder(t *testing.T) {
 
 // A migration that takes longer than the server keeps a connection that says nothing.
 func TestLock_Idle(t *testing.T) {
-	pool := dbtest.Open(t, db.Config{DSN: dbtest.DSN(t) + "?wait_timeout=1"})
+	pool := dbtest.Open(t, db.Config{DSN: dbtest.DSN(t), MaxOpen: 2})
+	conns := make([]*sql.Conn, 2) // all that the pool has
+	for i := range conns {
+		var err error
+		if conns[i], err = pool.Conn(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := conns[i].ExecContext(t.Context(), `SET wait_timeout = 1`); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, c := range conns {
+		c.Close() // gives it back
+	}
 	s, err := schema.New(pool, migrations.Migrations)
 	if err != nil {
 		t.Fatal(err)
