@@ -17,7 +17,8 @@
 //	option         what an account chose about one other: hide reposts, notify, mute until, note
 //	count          a true number of friends, followers or following, whatever the list still holds
 //	kept           how many entries the list still holds
-//	ver            the version of a row, raised by every change
+//	ver            the version of a row, raised by every change, by a random step
+//	history        the commits of a database one after the other; a failover or a restore may lose the last and go on otherwise
 //	swap           UPDATE that takes effect only where ver is still what was read
 //	edit           one change to the rows of one or two accounts
 //	commit         one transaction that swaps the rows of many edits

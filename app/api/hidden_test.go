@@ -63,7 +63,7 @@ func TestHidden_EveryEndpoint(t *testing.T) {
 	stranger := w.add(false)
 	w.as(friends[1]).post(at(stranger, "/follow")).want(http.StatusOK)
 	for _, other := range []uint64{friends[1], friends[0], stranger} {
-		p.score(t, other, 1, near.Entry{ID: me, Score: planted})
+		p.score(t, other, near.Entry{ID: me, Score: planted})
 	}
 	if _, err := p.suggest.Make(t.Context(), me, false); err != nil {
 		t.Fatal(err)

@@ -192,9 +192,13 @@ func newNearWorld(t *testing.T) (*world, *nearParts) {
 }
 
 // score gives an account its affinities.
-func (p *nearParts) score(t *testing.T, id, ver uint64, entries ...near.Entry) {
+func (p *nearParts) score(t *testing.T, id uint64, entries ...near.Entry) {
 	t.Helper()
-	won, err := p.affinities.Fold(t.Context(), repo.Bucket(id), []near.Row{{AccountID: id, Ver: ver, At: uint32(time.Now().Unix()), Entries: entries}}, nil, 1)
+	now, err := p.affinities.Fresh(t.Context(), []uint64{id})
+	if err != nil {
+		t.Fatal(err)
+	}
+	won, err := p.affinities.Fold(t.Context(), repo.Bucket(id), []near.Row{{AccountID: id, Ver: now[id].Ver, At: uint32(time.Now().Unix()), Entries: entries}}, nil, 1)
 	if err != nil || !won {
 		t.Fatalf("got %v, %v", won, err)
 	}
@@ -210,7 +214,7 @@ func circle(t *testing.T, w *world, p *nearParts) (me uint64, friends []uint64) 
 		w.as(me).post(at(f, "/follow")).want(http.StatusOK)
 		w.as(f).post(at(me, "/follow")).want(http.StatusOK)
 	}
-	p.score(t, me, 1, near.Entry{ID: friends[1], Score: planted}, near.Entry{ID: friends[0], Score: 1})
+	p.score(t, me, near.Entry{ID: friends[1], Score: planted}, near.Entry{ID: friends[0], Score: 1})
 	return me, friends
 }
 
@@ -265,7 +269,7 @@ func TestFriends_Order(t *testing.T) {
 			a := w.as(me).get(path)
 			got = append(got, names(into[[]who](a))...)
 			if path = next(t, a); path != "" && len(got) == 2 { // scores change meanwhile
-				p.score(t, me, 2, near.Entry{ID: friends[4], Score: 9}, near.Entry{ID: friends[1], Score: 1})
+				p.score(t, me, near.Entry{ID: friends[4], Score: 9}, near.Entry{ID: friends[1], Score: 1})
 			}
 		}
 		if !slices.Equal(got, byAffinity) {

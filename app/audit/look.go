@@ -151,7 +151,7 @@ func (l *look) onSegment(g relation.Segment) error {
 		l.faults = append(l.faults, fault(Segment, l.row.AccountID, "the header of the %s segment %d (n %d, newest %d/%d, oldest %d/%d, earliest %d) is not that of its list, which has %d entries of that section and %d in all",
 			g.Section, g.Seq, g.N, g.NewestAt, g.NewestID, g.OldestAt, g.OldestID, g.EarliestAt, v.Len(g.Section), entries(v)))
 	}
-	if l.row.Ver > 0 && (g.Ver > l.row.Ver || g.Seq>>10 > l.row.Ver) {
+	if l.row.Ver > 0 && (g.Ver > l.row.Ver || g.After(l.row.Ver)) {
 		l.faults = append(l.faults, fault(Segment, l.row.AccountID, "the %s segment %d with ver %d is newer than the row, whose ver is %d", g.Section, g.Seq, g.Ver, l.row.Ver))
 	}
 	if ok && l.row.Ver > 0 && g.NewestAt > l.row.ArchivedAt {

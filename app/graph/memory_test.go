@@ -44,7 +44,8 @@ func (nowhere) Fresh(context.Context, []uint64) (map[uint64]relation.Row, error)
 }
 
 func (s nowhere) Swap(_ context.Context, rows []relation.Row) (bool, error) {
-	for _, r := range rows {
+	for i, r := range rows {
+		rows[i].Ver = 1
 		s.written[r.AccountID].Store(true)
 	}
 	return true, nil

@@ -137,6 +137,9 @@ func (im *importer) try(ctx context.Context, part chunk, marks map[uint64]relati
 	won, err = im.cfg.Rows.Swap(ctx, o.rows)
 	if won && err == nil {
 		im.cfg.Rows.Tell(ctx, o.rows)
+		for _, r := range o.rows {
+			o.vers = append(o.vers, spill.Record{Hi: ownerKey(r.AccountID), Lo: r.Ver})
+		}
 	}
 	return o, won, err
 }
@@ -162,6 +165,7 @@ func (im *importer) prepare(ctx context.Context, part chunk, marks map[uint64]re
 				return o, err
 			}
 			o.rows = append(o.rows, row)
+			continue
 		}
 		o.vers = append(o.vers, spill.Record{Hi: ownerKey(own.id), Lo: row.Ver})
 	}

@@ -98,12 +98,13 @@ func (s *Store) claimOnce(ctx context.Context, ids []uint64, names map[uint64]st
 }
 
 func (s *Store) insert(ctx context.Context, ids []uint64, names map[uint64]string, createdAt uint64) error {
-	args := make([]any, 0, 5*len(ids))
+	args := make([]any, 0, 6*len(ids))
+	ver := repo.Step()
 	for _, id := range ids {
-		args = append(args, repo.Bucket(id), id, names[id], names[id], createdAt)
+		args = append(args, repo.Bucket(id), id, ver, names[id], names[id], createdAt)
 	}
 	err := retry(ctx, s.db, func(tx *sqlx.Tx) error {
-		_, err := tx.ExecContext(ctx, `INSERT IGNORE INTO account (bucket, account_id, ver, username, display_name, locked, created_at) VALUES `+db.Repeat("(?,?,1,?,?,0,?)", len(ids)), args...)
+		_, err := tx.ExecContext(ctx, `INSERT IGNORE INTO account (bucket, account_id, ver, username, display_name, locked, created_at) VALUES `+db.Repeat("(?,?,?,?,?,0,?)", len(ids)), args...)
 		if err != nil {
 			return err
 		}

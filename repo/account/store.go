@@ -131,6 +131,7 @@ func (s *Store) Create(ctx context.Context, a Account) (Account, error) {
 			}
 			a.ID = id
 		}
+		a.Ver = repo.Step()
 		err := s.create(ctx, a)
 		if made && (errors.Is(err, errIDTaken) || errors.Is(err, ErrErased)) {
 			continue // the product gave this id to somebody: take the next
@@ -143,7 +144,6 @@ func (s *Store) Create(ctx context.Context, a Account) (Account, error) {
 				return a, err
 			}
 		}
-		a.Ver = 1
 		s.tell(ctx, a)
 		return a, nil
 	}
@@ -164,8 +164,8 @@ func (s *Store) create(ctx context.Context, a Account) error {
 		} else if err != nil {
 			return err
 		}
-		_, err = tx.ExecContext(ctx, `INSERT INTO account (bucket, account_id, ver, username, display_name, locked, created_at) VALUES (?, ?, 1, ?, ?, ?, ?)`,
-			repo.Bucket(a.ID), a.ID, a.Username, a.DisplayName, a.Locked, a.CreatedAt)
+		_, err = tx.ExecContext(ctx, `INSERT INTO account (bucket, account_id, ver, username, display_name, locked, created_at) VALUES (?, ?, ?, ?, ?, ?, ?)`,
+			repo.Bucket(a.ID), a.ID, a.Ver, a.Username, a.DisplayName, a.Locked, a.CreatedAt)
 		if db.Classify(err) == db.Duplicate {
 			return errIDTaken
 		} else if err != nil {
@@ -221,12 +221,13 @@ func (s *Store) SetLocked(ctx context.Context, id uint64, locked bool) (Account,
 		if a.Ver == 0 {
 			return a, fmt.Errorf("account %d: %w", id, repo.ErrNotFound)
 		}
-		won, err := s.swapLocked(ctx, a, locked)
+		step := repo.Step()
+		won, err := s.swapLocked(ctx, a, locked, step)
 		if err != nil {
 			return a, err
 		}
 		if won {
-			a.Locked, a.Ver = locked, a.Ver+1
+			a.Locked, a.Ver = locked, a.Ver+step
 			s.tell(ctx, a)
 			return a, nil
 		}
@@ -235,8 +236,8 @@ func (s *Store) SetLocked(ctx context.Context, id uint64, locked bool) (Account,
 }
 
 // swapLocked is a swap on ver. Index: PRIMARY (bucket, account_id).
-func (s *Store) swapLocked(ctx context.Context, a Account, locked bool) (bool, error) {
-	res, err := s.db.ExecContext(ctx, `UPDATE account SET locked = ?, ver = ver + 1 WHERE bucket = ? AND account_id = ? AND ver = ?`, locked, repo.Bucket(a.ID), a.ID, a.Ver)
+func (s *Store) swapLocked(ctx context.Context, a Account, locked bool, step uint64) (bool, error) {
+	res, err := s.db.ExecContext(ctx, `UPDATE account SET locked = ?, ver = ver + ? WHERE bucket = ? AND account_id = ? AND ver = ?`, locked, step, repo.Bucket(a.ID), a.ID, a.Ver)
 	if err != nil {
 		return false, fmt.Errorf("lock account %d: %w", a.ID, db.Wrap(err))
 	}

@@ -41,13 +41,15 @@ func TestStore_Create(t *testing.T) {
 	s := open(t)
 	ids := dbtest.IDs(t, 4)
 	t.Run("given id", func(t *testing.T) {
-		want := account.Account{ID: ids[0], Ver: 1, Username: name(ids[0]), DisplayName: "梅", Locked: true, CreatedAt: 1700000000123}
+		want := account.Account{ID: ids[0], Username: name(ids[0]), DisplayName: "梅", Locked: true, CreatedAt: 1700000000123}
 		if _, err := s.Get(t.Context(), ids[0]); !errors.Is(err, repo.ErrNotFound) {
 			t.Errorf("before: %v, want not found", err)
 		}
-		if _, err := s.Create(t.Context(), want); err != nil {
-			t.Fatal(err)
+		made, err := s.Create(t.Context(), want)
+		if err != nil || made.Ver == 0 {
+			t.Fatal(made, err)
 		}
+		want.Ver = made.Ver
 		for who, s := range map[string]*account.Store{"cached": s, "stored": uncached(t)} {
 			got, err := s.Get(t.Context(), ids[0])
 			if diff := cmp.Diff(want, got); diff != "" || err != nil {

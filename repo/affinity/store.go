@@ -101,12 +101,16 @@ func (s *Store) Fresh(ctx context.Context, ids []uint64) (map[uint64]Row, error)
 	return out, nil
 }
 
-// Fold swaps rows, whose Ver is one higher than what was read, and deletes the
+// Fold swaps rows, whose Ver is what was read and becomes the next, and deletes the
 // batches that went into them, all of one bucket, all or nothing. It reports
 // false, and nothing is changed, where a row or batch was no longer as it was
 // read; the caller reads both again. So it does after an error too: a batch that
 // is gone was folded. now dates the rows.
 func (s *Store) Fold(ctx context.Context, bucket uint16, rows []Row, batches []interaction.Batch, now uint32) (won bool, err error) {
+	step := repo.Step()
+	for i := range rows {
+		rows[i].Ver += step
+	}
 	packed, err := packRows(rows, now)
 	if err != nil {
 		return false, err
@@ -116,7 +120,7 @@ func (s *Store) Fold(ctx context.Context, bucket uint16, rows []Row, batches []i
 			return err
 		}
 		for _, part := range statements(packed) {
-			if err := swap(ctx, tx, part); err != nil {
+			if err := swap(ctx, tx, part, step); err != nil {
 				return err
 			}
 		}
@@ -177,14 +181,15 @@ func statements(rows []packedRow) [][]packedRow {
 }
 
 // swap sends the guarded bulk statement: ver underflows, and the statement
-// fails, where a row is not at the ver before. Index: PRIMARY (bucket, account_id).
-func swap(ctx context.Context, x sqlx.ExecerContext, rows []packedRow) error {
-	args := make([]any, 0, 5*len(rows))
+// fails, where a row is not a step behind. Index: PRIMARY (bucket, account_id).
+func swap(ctx context.Context, x sqlx.ExecerContext, rows []packedRow, step uint64) error {
+	args := make([]any, 0, 5*len(rows)+3)
 	for _, r := range rows {
 		args = append(args, repo.Bucket(r.id), r.id, r.ver, r.list, r.now)
 	}
+	args = append(args, step, step, step)
 	_, err := x.ExecContext(ctx, `INSERT INTO affinity (bucket, account_id, ver, list, updated_at) VALUES `+db.Repeat("(?,?,?,?,?)", len(rows))+
-		` ON DUPLICATE KEY UPDATE list = IF(ver+1=VALUES(ver), VALUES(list), list), updated_at = IF(ver+1=VALUES(ver), VALUES(updated_at), updated_at), ver = IF(ver+1=VALUES(ver), VALUES(ver), ver-ver-1)`, args...)
+		` ON DUPLICATE KEY UPDATE list = IF(ver+?=VALUES(ver), VALUES(list), list), updated_at = IF(ver+?=VALUES(ver), VALUES(updated_at), updated_at), ver = IF(ver+?=VALUES(ver), VALUES(ver), ver-ver-1)`, args...)
 	return err
 }
 

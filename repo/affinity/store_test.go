@@ -39,38 +39,36 @@ func TestStore_Fold(t *testing.T) {
 	me := dbtest.IDs(t, 1)[0]
 	b := repo.Bucket(me)
 	batch := logged(t, me, me)
-	row := Row{AccountID: me, Ver: 1, At: 9, Entries: []Entry{{3, 2}, {4, 1}}}
+	rows := []Row{{AccountID: me, At: 9, Entries: []Entry{{3, 2}, {4, 1}}}}
 	t.Run("Absent", func(t *testing.T) {
 		if r, err := s.Row(ctx, me); err != nil || r.Ver != 0 || r.AccountID != me {
 			t.Fatalf("got %+v, %v", r, err)
 		}
 	})
 	t.Run("Won", func(t *testing.T) {
-		if won, err := s.Fold(ctx, b, []Row{row}, []interaction.Batch{batch}, 100); err != nil || !won {
+		if won, err := s.Fold(ctx, b, rows, []interaction.Batch{batch}, 100); err != nil || !won {
 			t.Fatalf("got %v, %v", won, err)
 		}
 		got, err := s.Fresh(ctx, []uint64{me})
-		if err != nil || got[me].Ver != 1 || !slices.Equal(got[me].Entries, row.Entries) {
+		if err != nil || got[me].Ver != rows[0].Ver || rows[0].Ver == 0 || !slices.Equal(got[me].Entries, rows[0].Entries) {
 			t.Fatalf("got %+v, %v", got, err)
 		}
-		if r, err := s.Row(ctx, me); err != nil || r.Ver != 1 {
+		if r, err := s.Row(ctx, me); err != nil || r.Ver != rows[0].Ver {
 			t.Fatalf("got %+v, %v through the cache", r, err)
 		}
 	})
 	t.Run("LostBatch", func(t *testing.T) { // folded by somebody else
-		next := row
-		next.Ver = 2
-		if won, err := s.Fold(ctx, b, []Row{next}, []interaction.Batch{batch}, 100); err != nil || won {
+		if won, err := s.Fold(ctx, b, slices.Clone(rows), []interaction.Batch{batch}, 100); err != nil || won {
 			t.Fatalf("got %v, %v", won, err)
 		}
-		wantVer(t, s, me, 1)
+		wantVer(t, s, me, rows[0].Ver)
 	})
 	t.Run("LostSwap", func(t *testing.T) { // the batch must stay
 		again := logged(t, me, me+1)
-		if won, err := s.Fold(ctx, b, []Row{row}, []interaction.Batch{again}, 100); err != nil || won {
+		if won, err := s.Fold(ctx, b, []Row{{AccountID: me, At: 9, Entries: rows[0].Entries}}, []interaction.Batch{again}, 100); err != nil || won {
 			t.Fatalf("got %v, %v", won, err)
 		}
-		wantVer(t, s, me, 1)
+		wantVer(t, s, me, rows[0].Ver)
 		if left, err := interaction.New(dbtest.DB(t)).Load(ctx, b, 0, 1<<62, 10); err != nil || len(left) != 1 {
 			t.Fatalf("got %v, %v, want the batch", left, err)
 		}
@@ -81,21 +79,21 @@ func TestStore_Fold(t *testing.T) {
 func TestStore_Fold_UnknownOutcome(t *testing.T) {
 	s, ctx := newStore(t), t.Context()
 	me := dbtest.IDs(t, 1)[0]
-	row := Row{AccountID: me, Ver: 1, At: 9, Entries: []Entry{{3, 2}}}
-	if won, err := s.Fold(ctx, repo.Bucket(me), []Row{row}, nil, 100); err != nil || !won {
+	rows := []Row{{AccountID: me, At: 9, Entries: []Entry{{3, 2}}}}
+	if won, err := s.Fold(ctx, repo.Bucket(me), rows, nil, 100); err != nil || !won {
 		t.Fatalf("got %v, %v", won, err)
 	}
-	dbtest.DB(t).MustExec(`UPDATE affinity SET ver = 2 WHERE bucket = ? AND account_id = ?`, repo.Bucket(me), me)
-	if r, err := s.Row(ctx, me); err != nil || r.Ver != 1 {
+	dbtest.DB(t).MustExec(`UPDATE affinity SET ver = ver + 2 WHERE bucket = ? AND account_id = ?`, repo.Bucket(me), me)
+	if r, err := s.Row(ctx, me); err != nil || r.Ver != rows[0].Ver {
 		t.Fatalf("got %+v, %v, want what the cache holds", r, err)
 	}
+	stored := rows[0].Ver + 2
 	over, cancel := context.WithCancel(ctx)
 	cancel()
-	row.Ver = 3
-	if won, err := s.Fold(over, repo.Bucket(me), []Row{row}, nil, 100); won || !errors.Is(err, repo.ErrUnavailable) {
+	if won, err := s.Fold(over, repo.Bucket(me), rows, nil, 100); won || !errors.Is(err, repo.ErrUnavailable) {
 		t.Fatalf("got %v, %v", won, err)
 	}
-	if r, err := s.Row(ctx, me); err != nil || r.Ver != 2 {
+	if r, err := s.Row(ctx, me); err != nil || r.Ver != stored {
 		t.Errorf("got %+v, %v, want what the database holds", r, err)
 	}
 }
@@ -108,11 +106,11 @@ func TestStore_Fold_NotPrepared(t *testing.T) {
 	s := New(small, large, cachetest.Local(t), slog.New(slog.DiscardHandler))
 	small.MustExec(`SET GLOBAL max_prepared_stmt_count = 0`)
 	me := dbtest.IDs(t, 1)[0]
-	row := Row{AccountID: me, Ver: 1, At: 9, Entries: []Entry{{3, 2}}}
-	if won, err := s.Fold(t.Context(), repo.Bucket(me), []Row{row}, nil, 100); err != nil || !won {
+	rows := []Row{{AccountID: me, At: 9, Entries: []Entry{{3, 2}}}}
+	if won, err := s.Fold(t.Context(), repo.Bucket(me), rows, nil, 100); err != nil || !won {
 		t.Fatalf("got %v, %v; want won", won, err)
 	}
-	wantVer(t, s, me, 1)
+	wantVer(t, s, me, rows[0].Ver)
 }
 
 func wantVer(t *testing.T, s *Store, id, want uint64) {
@@ -133,7 +131,7 @@ func TestStore_Fold_Race(t *testing.T) {
 	for i := range won {
 		wg.Go(func() {
 			var err error
-			won[i], err = s.Fold(context.Background(), repo.Bucket(me), []Row{{AccountID: me, Ver: 1, At: 1, Entries: []Entry{{3, float32(i + 1)}}}}, []interaction.Batch{batch}, 1)
+			won[i], err = s.Fold(context.Background(), repo.Bucket(me), []Row{{AccountID: me, At: 1, Entries: []Entry{{3, float32(i + 1)}}}}, []interaction.Batch{batch}, 1)
 			if err != nil {
 				t.Error(err)
 			}
@@ -160,12 +158,12 @@ func TestStore_Fold_Many(t *testing.T) {
 		entries[i] = Entry{uint64(i + 1), float32(1000 - i)}
 	}
 	for i := range 1000 {
-		rows = append(rows, Row{AccountID: base + uint64(i+1)<<20, Ver: 1, At: 9, Entries: entries})
+		rows = append(rows, Row{AccountID: base + uint64(i+1)<<20, At: 9, Entries: entries})
 	}
 	if won, err := s.Fold(ctx, repo.Bucket(base), rows, nil, 1); err != nil || !won {
 		t.Fatalf("got %v, %v", won, err)
 	}
-	wantVer(t, s, base+1000<<20, 1)
+	wantVer(t, s, base+1000<<20, rows[999].Ver)
 }
 
 func TestStore_BadBytes(t *testing.T) {
@@ -180,7 +178,7 @@ func TestStore_BadBytes(t *testing.T) {
 	if err != nil || r.Ver != 7 || len(r.Entries) != 0 || !strings.Contains(log.String(), "begins anew") {
 		t.Fatalf("got %+v, %v, log %s", r, err, log.String())
 	}
-	r.Ver, r.Entries = 8, []Entry{{3, 1}}
+	r.Entries = []Entry{{3, 1}}
 	if won, err := s.Fold(t.Context(), repo.Bucket(me), []Row{r}, nil, 1); err != nil || !won {
 		t.Fatalf("got %v, %v", won, err)
 	}

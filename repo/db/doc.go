@@ -81,7 +81,7 @@
 //	(NotPrepared)              executed
 //	the connection ends        the server forgets it
 //
-// One of more than 576 parameters or with an argument of more than 512 KiB is
+// One of more than 578 parameters or with an argument of more than 512 KiB is
 // prepared, executed and closed. So a text should have few forms: rows go in
 // statements of up to so many, and long IN lists in round numbers of places.
 //

@@ -14,7 +14,7 @@ const (
 	keptParams = 14_400
 	// keptLargest is how many parameters one may have to be kept. One that has more
 	// would push out many that come more often.
-	keptLargest = 48 * 12
+	keptLargest = 48*12 + 2
 	// keptArgument is the longest argument, in bytes, that goes through a kept
 	// statement. Long ones go ahead of their execution, and one that is longer than
 	// the server takes (max_allowed_packet) would leave the statement broken, for

@@ -106,7 +106,7 @@ func TestKeep_NotKept(t *testing.T) {
 	pool := keeping(t)
 	id := rowsOf(t, 1)[0]
 	for name, fn := range map[string]func(){
-		"many parameters": func() { one(t, pool, 1, 577) },
+		"many parameters": func() { one(t, pool, 1, 579) },
 		"long argument": func() {
 			if err := setList(pool, id, make([]byte, 512<<10+1)); err != nil {
 				t.Fatal(err)

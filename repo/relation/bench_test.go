@@ -64,10 +64,7 @@ func benchCommits(b *testing.B, commit func(*relation.Store, []relation.Row) (bo
 				wg.Go(func() {
 					for n := w; n < b.N; n += benchWriters {
 						part := rows[:size.least+n*7919%(size.most-size.least+1)]
-						for i := range part {
-							part[i].Ver++
-						}
-						if won, err := commit(s, part); err != nil || !won {
+						if won, err := commit(s, relation.Repacked(part)); err != nil || !won {
 							b.Errorf("got %v, %v; want won", won, err)
 							return
 						}
@@ -99,7 +96,6 @@ func benchRows(b *testing.B, s *relation.Store, n int) []relation.Row {
 		if rows[i], err = d.Pack(1000, 0); err != nil {
 			b.Fatal(err)
 		}
-		rows[i].Ver = 0
 	}
 	return rows
 }

@@ -23,6 +23,7 @@ type head struct {
 	Ver       uint64 `db:"ver"`
 	Counts
 	ArchivedAt uint32 `db:"archived_at"`
+	UpdatedAt  uint32 `db:"updated_at"` // 0 from the cache
 }
 
 var errCached = errors.New("bad cached relation")

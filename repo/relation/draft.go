@@ -146,15 +146,16 @@ func (d *Draft) touch(changed bool) bool {
 // seconds) and cut where a section has grown to twice the store's cap.
 func (s *Store) Pack(d *Draft, now uint32) (Row, error) { return d.Pack(now, s.cap) }
 
-// Pack returns the row as it would be stored next, one ver higher. A section
+// Pack returns the row as it would be stored next. Its Ver is still the one that
+// was read, until Swap gives it the next. A section
 // that has grown to twice the cap is cut to the cap, and what was cut goes to the
 // archive with the row. It wraps repo.ErrTooLarge when the list has outgrown a
 // row all the same.
 func (d *Draft) Pack(now uint32, limit int) (Row, error) {
-	next := Row{AccountID: d.row.AccountID, Ver: d.row.Ver + 1, Counts: d.counts, UpdatedAt: now, ArchivedAt: d.row.ArchivedAt, token: d.row.token}
+	next := Row{AccountID: d.row.AccountID, Ver: d.row.Ver, past: d.row.past, Counts: d.counts, UpdatedAt: max(now, 1), ArchivedAt: d.row.ArchivedAt, token: d.row.token}
 	for s := list.Friends; s <= list.Following; s++ {
 		if limit > 0 && d.list.Len(s) > 2*limit {
-			d.segments = append(d.segments, splitCut(s, d.list.Cut(s, limit), next.Ver)...)
+			d.segments = append(d.segments, splitCut(s, d.list.Cut(s, limit))...)
 		}
 	}
 	b, err := d.list.Encode(make([]byte, 0, len(d.row.List)+64))

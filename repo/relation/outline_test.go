@@ -19,9 +19,7 @@ func TestStore_Outlines(t *testing.T) {
 		row := fresh(t, s, id)
 		for f := range uint64(i + 1) {
 			row = follower(t, row, f+1)
-			row.Ver = 0
 		}
-		row.Ver = 1
 		if won, err := s.Swap(t.Context(), []relation.Row{row}); !won || err != nil {
 			t.Fatal(won, err)
 		}
@@ -33,7 +31,7 @@ func TestStore_Outlines(t *testing.T) {
 	}
 	for i, o := range got {
 		bad := i == 1
-		if o.AccountID != ids[i] || o.Ver != 1 || bad != errors.Is(o.Err, list.ErrFormat) || !bad && o.Len(list.Followers) != i+1 {
+		if o.AccountID != ids[i] || o.Ver == 0 || bad != errors.Is(o.Err, list.ErrFormat) || !bad && o.Len(list.Followers) != i+1 {
 			t.Errorf("outline %d of %d is %+v", i, ids[i], o)
 		}
 	}

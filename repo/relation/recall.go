@@ -247,7 +247,7 @@ func (s *Store) MergeLocked(ctx context.Context, id uint64, merged []list.Edge, 
 		if err != nil {
 			return err
 		}
-		row, sent = rows[id], nil
+		row = rows[id]
 		if merge(d, left); !d.Changed() {
 			return nil
 		}
@@ -255,7 +255,9 @@ func (s *Store) MergeLocked(ctx context.Context, id uint64, merged []list.Edge, 
 			return err
 		}
 		sent = []Row{row}
-		return s.swapAll(ctx, tx, sent)
+		err = s.swapAll(ctx, tx, sent)
+		row = sent[0]
+		return err
 	})
 	won, err := s.judge(ctx, sent, err)
 	if err != nil {

@@ -114,7 +114,6 @@ func (e *Edits) rewrite(ctx context.Context, id uint64, told *Told) (done Rewrit
 type rewrite struct {
 	q      sqlx.QueryerContext
 	row    Stored
-	ver    uint64 // as it was read
 	absent bool   // there is no row
 	told   *words // nil if nobody told
 	list   *list.List
@@ -135,7 +134,7 @@ func readRewrite(ctx context.Context, tx *sqlx.Tx, id uint64, told *Told) (*rewr
 	if err != nil {
 		return nil, err
 	}
-	w := &rewrite{q: tx, row: row, ver: row.Ver, absent: row.Ver == 0, told: newWords(told), out: map[uint64]bool{}}
+	w := &rewrite{q: tx, row: row, absent: row.Ver == 0, told: newWords(told), out: map[uint64]bool{}}
 	w.row.ArchivedAt = 0 // as the segments will say
 	w.list, w.done.Lost = Salvage(row.List)
 	if w.absent {
@@ -203,7 +202,7 @@ func (w *rewrite) run(ctx context.Context) error {
 			w.done.Doubles++
 		}
 	}
-	if w.told != nil && w.told.Ver != w.ver {
+	if w.told != nil && w.told.Ver != w.row.Ver {
 		if err := w.askAgain(ctx); err != nil {
 			return err
 		}
@@ -231,10 +230,13 @@ func (w *rewrite) inspect(g Segment) error {
 	w.lose(lost)
 	w.note(l)
 	if w.absent {
-		w.row.Ver = max(w.row.Ver, g.Ver, g.Seq>>10)
+		w.row.past = max(w.row.past, g.Ver, g.Seq)
 	}
 	return nil
 }
+
+// last is the ver after which nothing may have been made.
+func (w *rewrite) last() uint64 { return max(w.row.Ver, w.row.past) }
 
 // mend puts one segment right, if anything is wrong with it. One that is newer
 // than its row goes back into the row: it stands where a segment to come will.
@@ -243,11 +245,11 @@ func (w *rewrite) mend(g Segment) error {
 	if g.Section > list.Following {
 		l = list.New() // there are no such segments
 	}
-	out := &segment{Header: g.Header, list: l, changed: len(lost) > 0 || !Fits(g) || g.Ver > w.row.Ver}
+	out := &segment{Header: g.Header, list: l, changed: len(lost) > 0 || !Fits(g) || g.Ver > w.last()}
 	before := l.Len(g.Section)
 	w.takeOut(l)
 	for s := list.Friends; s <= list.Following; s++ {
-		if s != g.Section || g.Seq>>10 > w.row.Ver {
+		if s != g.Section || g.After(w.last()) {
 			w.edges = append(w.edges, takeAll(l, s)...)
 		}
 	}

@@ -26,6 +26,8 @@ type Row struct {
 	UpdatedAt  uint32 `db:"updated_at"`  // 0 in a row that comes from the cache
 	ArchivedAt uint32 `db:"archived_at"` // no entry in the archive is newer
 
+	step  uint64      // what a packed row raised Ver by, 0 until it is swapped
+	past  uint64      // a ver that the next one must be higher than
 	moves []move      // segments to be stored together with a packed row
 	token cache.Token // of the cache entry that this row, or the one before it, was read from
 }

@@ -52,6 +52,7 @@ func scanStored(rows *sqlx.Rows, each func(Stored) error) error {
 	for rows.Next() {
 		var r Stored
 		err := rows.Scan(&r.AccountID, &r.Ver, &r.List, &r.Friends, &r.Followers, &r.Following, &r.ArchivedAt, &r.UpdatedAt, &r.KeptFollowers, &r.KeptFollowing, &r.Blocks)
+		r.hollow()
 		if err == nil {
 			err = each(r)
 		}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/jmoiron/sqlx"
 
+	"kith/repo"
 	"kith/repo/db"
 	"kith/repo/list"
 )
@@ -27,6 +28,10 @@ type Header struct {
 	N          uint32       `db:"n"`
 }
 
+// After reports whether a commit after the one that gave the row this ver made the
+// segment: it would be newer than its row.
+func (h Header) After(ver uint64) bool { return h.Seq >= ver+repo.MinStep }
+
 // covers reports whether an entry at c, in the order of the section, may lie in
 // the segment.
 func (h Header) covers(c list.Cursor) bool {
@@ -40,22 +45,22 @@ type segment struct {
 	Header
 	list    *list.List
 	changed bool
-}
-
-// newSegment makes the segment of a list with one section.
-func newSegment(s list.Section, seq uint64, l *list.List) *segment {
-	return &segment{Header: Header{Section: s, Seq: seq}, list: l, changed: true}
+	made    bool // by this commit: Seq counts from the ver that the row gets
 }
 
 // move is a segment as it is to be stored; one without entries is deleted.
 type move struct {
 	Header
 	list []byte
+	made bool
 }
 
 func (g *segment) pack() (move, error) {
+	if g.made && g.Seq >= repo.MinStep {
+		return move{}, fmt.Errorf("segment %d of one commit: %w", g.Seq, repo.ErrTooLarge)
+	}
 	b, err := g.list.Encode(nil)
-	return move{Header: headerOf(g.Section, g.Seq, g.list), list: b}, err
+	return move{Header: headerOf(g.Section, g.Seq, g.list), list: b, made: g.made}, err
 }
 
 // headerOf returns the header that a segment with this list must have.
@@ -101,6 +106,9 @@ func segments(ctx context.Context, q sqlx.QueryerContext, id uint64, want []Head
 func storeMoves(ctx context.Context, x sqlx.ExecerContext, r Row) error {
 	for _, m := range r.moves {
 		var err error
+		if m.made {
+			m.Seq += r.Ver
+		}
 		if m.N == 0 {
 			_, err = x.ExecContext(ctx, `DELETE FROM relation_archive WHERE bucket = ? AND account_id = ? AND section = ? AND seq = ?`, Bucket(r.AccountID), r.AccountID, m.Section, m.Seq)
 		} else {
@@ -120,16 +128,16 @@ const putSegment = `INSERT INTO relation_archive (bucket, account_id, section, s
 
 // splitCut makes segments of what was cut from a section, newest entries in the
 // first, each of at most SegmentEntries.
-func splitCut(s list.Section, cut *list.List, ver uint64) []*segment {
+func splitCut(s list.Section, cut *list.List) []*segment {
 	var out []*segment
 	for cut != nil {
 		older := cut.Cut(s, SegmentEntries)
-		out = append(out, newSegment(s, 0, cut))
+		out = append(out, &segment{Header: Header{Section: s}, list: cut, changed: true, made: true})
 		cut = older
 	}
 	slices.Reverse(out) // the oldest gets the lowest seq
 	for i, g := range out {
-		g.Seq = ver<<10 | uint64(i)
+		g.Seq = uint64(i)
 	}
 	return out
 }

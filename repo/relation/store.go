@@ -92,6 +92,7 @@ func scanRows(rows *sqlx.Rows, out map[uint64]Row) error {
 		if err := rows.Scan(&r.AccountID, &r.Ver, &r.List, &r.Friends, &r.Followers, &r.Following, &r.ArchivedAt, &r.UpdatedAt); err != nil {
 			return err
 		}
+		r.hollow()
 		out[r.AccountID] = r
 	}
 	return rows.Err()
@@ -121,11 +122,14 @@ func (s *Store) loadHeads(ctx context.Context, ids []uint64) (map[uint64]head, e
 	for part := range slices.Chunk(inOrder(ids), MaxRows) {
 		where, args := db.Keys(part)
 		var heads []head
-		err := s.small.SelectContext(ctx, &heads, `SELECT account_id, ver, friends, followers, following, archived_at FROM relation WHERE (bucket, account_id) IN (`+where+`)`, args...)
+		err := s.small.SelectContext(ctx, &heads, `SELECT account_id, ver, friends, followers, following, archived_at, updated_at FROM relation WHERE (bucket, account_id) IN (`+where+`)`, args...)
 		if err != nil {
 			return nil, fmt.Errorf("load counts of %d accounts: %w", len(part), db.Wrap(err))
 		}
 		for _, h := range heads {
+			if h.UpdatedAt == neverUpdated {
+				h = head{AccountID: h.AccountID, Ver: h.Ver}
+			}
 			out[h.AccountID] = h
 		}
 	}

@@ -170,7 +170,7 @@ func (w *rewrite) askAgain(ctx context.Context) error {
 	if len(doubt) > maxAskAgain {
 		return fmt.Errorf("written to since %d others were asked who say otherwise: %w", len(doubt), repo.ErrConflict)
 	}
-	now := Told{Ver: w.ver, Weak: maps.Clone(w.told.Weak), Gaps: w.told.Gaps, Nobody: w.told.Nobody}
+	now := Told{Ver: w.row.Ver, Weak: maps.Clone(w.told.Weak), Gaps: w.told.Gaps, Nobody: w.told.Nobody}
 	now.Edges = slices.DeleteFunc(w.told.Edges, func(e list.Edge) bool { return doubt[e.ID] })
 	now.Beside = slices.DeleteFunc(w.told.Beside, func(b Beside) bool { return doubt[b.ID] })
 	for _, id := range slices.Sorted(maps.Keys(doubt)) {

@@ -86,7 +86,7 @@ func (d *Draft) archive(ctx context.Context, tx *sqlx.Tx, s list.Section, cut *l
 		}
 		break
 	}
-	d.segments = append(d.segments, splitCut(s, cut, d.row.Ver+1)...)
+	d.segments = append(d.segments, splitCut(s, cut)...)
 	return nil
 }
 

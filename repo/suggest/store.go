@@ -129,8 +129,7 @@ func (s *Store) Edit(ctx context.Context, id uint64, edit func(*Row) bool) error
 		if !edit(&r) {
 			return nil
 		}
-		r.Ver++
-		won, err := s.swap(ctx, r)
+		won, err := s.swap(ctx, &r)
 		if err != nil {
 			return err
 		}
@@ -142,14 +141,16 @@ func (s *Store) Edit(ctx context.Context, id uint64, edit func(*Row) bool) error
 	return fmt.Errorf("change the suggestions of %d: lost %d swaps: %w", id, maxTries, repo.ErrConflict)
 }
 
-// swap stores a row where its ver is one lower; ver underflows, and the
-// statement fails, where it is not. A swap with an unknown outcome is an error:
+// swap stores a row where its ver is what was read, and gives it the next; ver
+// underflows, and the statement fails, where it is not. A swap with an unknown outcome is an error:
 // to suggest or to dismiss once more changes nothing.
 // Index: PRIMARY (bucket, account_id).
-func (s *Store) swap(ctx context.Context, r Row) (won bool, err error) {
+func (s *Store) swap(ctx context.Context, r *Row) (won bool, err error) {
+	step := repo.Step()
+	r.Ver += step
 	_, err = s.db.ExecContext(ctx, `INSERT INTO suggest (bucket, account_id, ver, list, made_at) VALUES (?, ?, ?, ?, ?)
-		ON DUPLICATE KEY UPDATE list = IF(ver+1=VALUES(ver), VALUES(list), list), made_at = IF(ver+1=VALUES(ver), VALUES(made_at), made_at), ver = IF(ver+1=VALUES(ver), VALUES(ver), ver-ver-1)`,
-		repo.Bucket(r.AccountID), r.AccountID, r.Ver, r.encode(), r.MadeAt)
+		ON DUPLICATE KEY UPDATE list = IF(ver+?=VALUES(ver), VALUES(list), list), made_at = IF(ver+?=VALUES(ver), VALUES(made_at), made_at), ver = IF(ver+?=VALUES(ver), VALUES(ver), ver-ver-1)`,
+		repo.Bucket(r.AccountID), r.AccountID, r.Ver, r.encode(), r.MadeAt, step, step, step)
 	switch {
 	case err == nil:
 		return true, nil

@@ -13,7 +13,9 @@
 --          rows. It needs the right CREATE TEMPORARY TABLES (see grants.sql) and
 --          works on a replica too. While it waits it holds no transaction.
 --
--- A ver is one commit, which may carry the edits of many people at once.
+-- Each commit raises ver by a random step, whose mean is 268,439,552, so commits says
+-- about how many there were: 10 may have been 8 or 12. One commit may carry the
+-- edits of many people.
 
 SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED;
 SET @wait = CAST(COALESCE(@wait, 60) AS DECIMAL(12, 3)), @first = CAST(COALESCE(@first, 0) AS SIGNED), @buckets = CAST(COALESCE(@buckets, 1024) AS SIGNED);
@@ -35,12 +37,12 @@ SET @waited = TIMESTAMPDIFF(MICROSECOND, @began, NOW(6)) / 1000000;
 SET SESSION sql_select_limit = CAST(COALESCE(@top, 20) AS SIGNED);
 
 SELECT r.account_id,
-       r.ver - COALESCE(b.ver, 0) AS grown,
-       ROUND((r.ver - COALESCE(b.ver, 0)) / @waited, 2) AS a_second,
-       r.ver, r.followers, r.following
+       GREATEST(1, ROUND((r.ver - COALESCE(b.ver, 0)) / 268439552)) AS commits,
+       ROUND((r.ver - COALESCE(b.ver, 0)) / 268439552 / @waited, 2) AS a_second,
+       r.followers, r.following
 FROM relation AS r
 LEFT JOIN kith_ver_before AS b ON b.bucket = r.bucket AND b.account_id = r.account_id
 WHERE r.bucket BETWEEN @first AND @last AND r.ver > COALESCE(b.ver, 0)
-ORDER BY grown DESC, r.account_id;
+ORDER BY r.ver - COALESCE(b.ver, 0) DESC, r.account_id;
 
 DROP TEMPORARY TABLE kith_ver_before;

@@ -1,5 +1,7 @@
 -- Purpose: the rows written most since they were made: those with the highest ver.
---          hot_growth.sql tells which are written most now.
+--          hot_growth.sql tells which are written most now. Each commit raises ver
+--          by a random step, whose mean is 268,439,552, so commits says about how
+--          many there were: to a fifth where it is 10, to a fiftieth where it is 1,000.
 -- Set:     @top      how many to show (20)
 --          @first    first bucket to read (0)
 --          @buckets  how many of the 1,024 buckets to read (1024)
@@ -14,7 +16,7 @@ SET @first = CAST(COALESCE(@first, 0) AS SIGNED), @buckets = CAST(COALESCE(@buck
 SET @last = @first + @buckets - 1 /*M!100100 , SESSION max_statement_time = @seconds */ /*!80000 , SESSION max_execution_time = 1000 * @seconds */;
 SET SESSION sql_select_limit = CAST(COALESCE(@top, 20) AS SIGNED);
 
-SELECT account_id, ver, followers, following, kept_followers, kept_following,
+SELECT account_id, ROUND(ver / 268439552) AS commits, followers, following, kept_followers, kept_following,
        TIMESTAMPADD(SECOND, updated_at, '1970-01-01') AS updated_utc
 FROM relation
 WHERE bucket BETWEEN @first AND @last

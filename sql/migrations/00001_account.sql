@@ -13,7 +13,7 @@
 CREATE TABLE IF NOT EXISTS account (
     bucket       SMALLINT UNSIGNED NOT NULL COMMENT 'account_id & 1023',
     account_id   BIGINT UNSIGNED   NOT NULL,
-    ver          BIGINT UNSIGNED   NOT NULL COMMENT 'raised by every change',
+    ver          BIGINT UNSIGNED   NOT NULL COMMENT 'raised by every change, by a random step',
     username     VARBINARY(64)     NOT NULL COMMENT 'as its owner writes it',
     display_name VARBINARY(400)    NOT NULL COMMENT 'UTF-8',
     locked       TINYINT UNSIGNED  NOT NULL COMMENT '1: followers must ask',

@@ -1,7 +1,7 @@
 -- Why:   one versioned row an account says who it is related to. list is the
 --        packed blob (repo/list); the three counts are true, the two kept_
 --        columns say how many followers and following list still holds. Every
---        change raises ver by one, and only where ver is what was read.
+--        change raises ver by a random step, and only where ver is what was read.
 -- Lock:  none that matters, the table is new. At work a swap locks one row.
 -- Large: at most 8 bytes an edge and side. 10 million accounts with 100 edges
 --        are some 8 to 16 GB; a full list of 10,000 entries is about 80 KB.
@@ -19,7 +19,7 @@
 CREATE TABLE IF NOT EXISTS relation (
     bucket         SMALLINT UNSIGNED NOT NULL COMMENT 'account_id & 1023',
     account_id     BIGINT UNSIGNED   NOT NULL,
-    ver            BIGINT UNSIGNED   NOT NULL COMMENT 'raised by every change',
+    ver            BIGINT UNSIGNED   NOT NULL COMMENT 'raised by every change, by a random step',
     list           MEDIUMBLOB        NOT NULL,
     friends        INT UNSIGNED      NOT NULL,
     followers      INT UNSIGNED      NOT NULL COMMENT 'friends included',
@@ -28,7 +28,7 @@ CREATE TABLE IF NOT EXISTS relation (
     kept_following INT UNSIGNED      NOT NULL COMMENT 'still in list',
     blocks         SMALLINT UNSIGNED NOT NULL DEFAULT 0 COMMENT 'longest section, in blocks of 64 entries',
     archived_at    INT UNSIGNED      NOT NULL DEFAULT 0 COMMENT 'no entry in the archive is newer, unix seconds',
-    updated_at     INT UNSIGNED      NOT NULL COMMENT 'unix seconds',
+    updated_at     INT UNSIGNED      NOT NULL COMMENT 'unix seconds; 0: the row counts as empty',
     PRIMARY KEY (bucket, account_id),
     KEY by_blocks (blocks)
 ) ENGINE = InnoDB DEFAULT CHARSET = utf8mb4 ROW_FORMAT = DYNAMIC;

@@ -16,7 +16,7 @@ CREATE TABLE IF NOT EXISTS relation_archive (
     bucket      SMALLINT UNSIGNED NOT NULL COMMENT 'account_id & 1023',
     account_id  BIGINT UNSIGNED   NOT NULL,
     section     TINYINT UNSIGNED  NOT NULL COMMENT '0 friends, 1 followers, 2 following',
-    seq         BIGINT UNSIGNED   NOT NULL COMMENT 'ver of the relation row that made it, times 1024, and a number',
+    seq         BIGINT UNSIGNED   NOT NULL COMMENT 'ver of the relation row that made it, plus a number',
     newest_at   INT UNSIGNED      NOT NULL COMMENT 'unix seconds',
     newest_id   BIGINT UNSIGNED   NOT NULL,
     oldest_at   INT UNSIGNED      NOT NULL COMMENT 'unix seconds',

@@ -10,7 +10,7 @@
 CREATE TABLE IF NOT EXISTS suggest (
     bucket     SMALLINT UNSIGNED NOT NULL COMMENT 'account_id & 1023',
     account_id BIGINT UNSIGNED   NOT NULL,
-    ver        BIGINT UNSIGNED   NOT NULL COMMENT 'raised by every change',
+    ver        BIGINT UNSIGNED   NOT NULL COMMENT 'raised by every change, by a random step',
     list       MEDIUMBLOB        NOT NULL,
     made_at    INT UNSIGNED      NOT NULL COMMENT 'unix seconds, 0: never made',
     PRIMARY KEY (bucket, account_id)
