@@ -49,7 +49,7 @@ type HTTP struct {
 type Token struct {
 	Secret    Secret `name:"token-secret" env:"KITH_TOKEN_SECRET" placeholder:"TEXT" help:"The secret that tokens are signed with (HS256), at least 32 bytes, for instance the output of: openssl rand -hex 32. Who knows it can act as every account. Give it in the environment or the settings file: a flag shows in the process list. Changing it ends all tokens signed with it."`
 	PublicKey string `name:"token-public-key" env:"KITH_TOKEN_PUBLIC_KEY" placeholder:"FILE" help:"A PEM file with the Ed25519 public key of the product's own sign-in, whose tokens (EdDSA) are then believed. kith cannot make such tokens."`
-	JWKS      string `name:"token-jwks" env:"KITH_TOKEN_JWKS" placeholder:"FILE|URL" help:"A file or an https address with the JSON Web Key Set of the product's own sign-in. An address is read again when a key is new. Use it where that sign-in changes its keys."`
+	JWKS      string `name:"token-jwks" env:"KITH_TOKEN_JWKS" placeholder:"FILE|URL" help:"A file or an https address with the JSON Web Key Set of the product's own sign-in. An address is read again every 20 seconds, a file only at the start. Use it where that sign-in changes its keys."`
 	Issuer    string `name:"token-issuer" env:"KITH_TOKEN_ISSUER" placeholder:"TEXT" help:"The issuer (iss) that tokens must name; empty accepts any. Set it where the keys of the sign-in also sign for others."`
 	Audience  string `name:"token-audience" env:"KITH_TOKEN_AUDIENCE" placeholder:"TEXT" help:"The audience (aud) that tokens must name; empty accepts any. Set it where the sign-in serves other programs too, whose tokens would be good here otherwise."`
 }

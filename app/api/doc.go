@@ -107,9 +107,11 @@
 //
 // # Sessions
 //
-// A good token whose account exists is remembered for a minute, or until it
+// A good token whose account exists is remembered for 30 seconds, or until it
 // expires, so that a signature is not checked and an account not looked up for
-// each request. A key that is taken back thus works for a minute longer.
+// each request. With the half minute of app/token, a key that the sign-in takes
+// out of its JWKS thus works for a minute longer, as long as the JWKS can be
+// fetched. A request with two Authorization headers is refused with 400.
 //
 // # Rate
 //

@@ -19,7 +19,7 @@ func (s *Server) gate(ctx context.Context, c *call) (handled bool, err error) {
 	preflight := open && r.Method == http.MethodOptions
 	var tokenErr error
 	if strings.HasPrefix(r.URL.Path, "/api/") && !preflight {
-		c.session, tokenErr = s.sessions.of(ctx, r.Header.Get("Authorization"))
+		c.session, tokenErr = s.sessions.of(ctx, r.Header["Authorization"])
 	}
 	// A balancer that asks often must not lose its server.
 	if !c.probe() {

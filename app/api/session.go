@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"strings"
@@ -14,9 +15,8 @@ import (
 
 // How sessions are remembered.
 const (
-	sessionKept = time.Minute
+	sessionKept = 30 * time.Second
 	maxSessions = 16384 // in each of two generations
-	maxToken    = 8 << 10
 )
 
 // session is who calls; the zero session is nobody.
@@ -25,28 +25,37 @@ type session struct {
 	until  time.Time // when the token must be verified again
 }
 
+// tokenSum stands for a token, so that a long one takes no more memory and
+// nobody finds it there.
+type tokenSum [sha256.Size]byte
+
 // sessions remembers tokens that were found good. When one generation is full
 // it becomes the old one, and what is still used moves over.
 type sessions struct {
 	cfg      Config
 	mu       sync.Mutex
-	now, old map[string]session
+	now, old map[tokenSum]session
 }
 
-func newSessions(cfg Config) *sessions { return &sessions{cfg: cfg, now: map[string]session{}} }
+func newSessions(cfg Config) *sessions { return &sessions{cfg: cfg, now: map[tokenSum]session{}} }
 
-// of returns the session of an Authorization header. A header without a bearer
-// token is nobody, and so is an empty token, which clients send that have none.
-func (s *sessions) of(ctx context.Context, header string) (session, error) {
-	text := bearer(header)
-	if text == "" {
+// of returns the session of the Authorization headers of a request. Several
+// are refused: a proxy may have believed another than we would. A header
+// without a bearer token is nobody, and so is an empty token, which clients
+// send that have none.
+func (s *sessions) of(ctx context.Context, headers []string) (session, error) {
+	if len(headers) > 1 {
+		return session{}, errTwoTokens
+	}
+	if len(headers) == 0 || bearer(headers[0]) == "" {
 		return session{}, nil
 	}
-	if len(text) > maxToken {
+	text := bearer(headers[0])
+	if len(text) > token.MaxToken {
 		return session{}, errToken
 	}
-	now := s.cfg.Now()
-	if known, ok := s.remembered(text); ok && now.Before(known.until) {
+	now, sum := s.cfg.Now(), tokenSum(sha256.Sum256([]byte(text)))
+	if known, ok := s.remembered(sum); ok && now.Before(known.until) {
 		return known, nil
 	}
 	fresh, err := s.verify(ctx, text)
@@ -57,7 +66,7 @@ func (s *sessions) of(ctx context.Context, header string) (session, error) {
 	if fresh.claims.Expires.Before(fresh.until) {
 		fresh.until = fresh.claims.Expires
 	}
-	s.remember(text, fresh)
+	s.remember(sum, fresh)
 	return fresh, nil
 }
 
@@ -88,27 +97,27 @@ func (s *sessions) verify(ctx context.Context, text string) (session, error) {
 	return session{claims: claims}, err
 }
 
-func (s *sessions) remembered(text string) (session, bool) {
+func (s *sessions) remembered(sum tokenSum) (session, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	known, ok := s.now[text]
+	known, ok := s.now[sum]
 	if !ok {
-		if known, ok = s.old[text]; ok {
-			s.put(text, known)
+		if known, ok = s.old[sum]; ok {
+			s.put(sum, known)
 		}
 	}
 	return known, ok
 }
 
-func (s *sessions) remember(text string, fresh session) {
+func (s *sessions) remember(sum tokenSum, fresh session) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.put(text, fresh)
+	s.put(sum, fresh)
 }
 
-func (s *sessions) put(text string, one session) {
+func (s *sessions) put(sum tokenSum, one session) {
 	if len(s.now) >= maxSessions {
-		s.old, s.now = s.now, map[string]session{}
+		s.old, s.now = s.now, map[tokenSum]session{}
 	}
-	s.now[strings.Clone(text)] = one
+	s.now[sum] = one
 }

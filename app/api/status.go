@@ -23,6 +23,7 @@ func (e *statusError) Error() string { return e.sentence }
 // The refusals that come from here and not from a service.
 var (
 	errToken           = &statusError{codeToken, "The access token is invalid"}
+	errTwoTokens       = &statusError{codeInvalid, "The request has more than one Authorization header"}
 	errScope           = &statusError{codeScope, "This action is outside the authorized scopes"}
 	errNotFound        = &statusError{codeNotFound, sentenceNotFound}
 	errTooMany         = &statusError{codeRate, "Too many requests"}

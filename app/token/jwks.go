@@ -4,95 +4,218 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
+	"os"
+	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
-	"github.com/MicahParks/jwkset"
-	"github.com/MicahParks/keyfunc/v3"
 	"github.com/golang-jwt/jwt/v5"
-	"golang.org/x/time/rate"
 
 	"kith/repo"
 )
 
-// How a JWKS is fetched.
+// How a JWKS is fetched. The first two and the time that app/api remembers a
+// session make the minute after which a key that is taken back is good for
+// nothing; a test adds them up.
 const (
+	fetchAgain   = 20 * time.Second
 	fetchTimeout = 5 * time.Second
-	fetchAgain   = time.Hour
 	// Between two fetches because of an unknown key. Who sends tokens with made
 	// up keys causes no more than this.
-	unknownKeyPause = 30 * time.Second
+	unknownKeyPause = 10 * time.Second
+	// maxRedirects is how often a fetch is sent elsewhere.
+	maxRedirects = 3
+	// keysKept is how long keys are believed while the sign-in does not answer.
+	keysKept = 24 * time.Hour
 )
 
-// errNoKeys says that the key set is still empty or may be behind.
+// errNoKeys says that there are no keys, or may be newer ones.
 var errNoKeys = fmt.Errorf("the keys of the sign-in are not there: %w", repo.ErrUnavailable)
 
-// openJWKS reads a key set from a file or follows the one at an address.
-func openJWKS(ctx context.Context, where string, problem func(error)) (keyfunc.Keyfunc, error) {
-	if !strings.HasPrefix(where, "http://") && !strings.HasPrefix(where, "https://") {
-		return readJWKS(where)
-	}
-	if problem == nil {
-		problem = func(error) {}
-	}
-	set, err := keyfunc.NewDefaultOverrideCtx(ctx, []string{where}, keyfunc.Override{
-		Client:            &http.Client{Timeout: fetchTimeout},
-		HTTPTimeout:       fetchTimeout,
-		RateLimitWaitMax:  fetchTimeout,
-		RefreshInterval:   fetchAgain,
-		RefreshUnknownKID: rate.NewLimiter(rate.Every(unknownKeyPause), 1),
-		RefreshErrorHandlerFunc: func(u string) func(context.Context, error) {
-			return func(_ context.Context, err error) { problem(fmt.Errorf("fetch JWKS: %w", err)) }
-		},
-	})
-	if err != nil {
-		return nil, fmt.Errorf("tokens: follow the JWKS: %w", err)
-	}
-	return signingOnly(set)
+// keySet is a key set as it was last read.
+type keySet struct {
+	keys   []key
+	read   time.Time
+	behind bool // a later fetch came to nothing
 }
 
-func readJWKS(path string) (keyfunc.Keyfunc, error) {
-	raw, err := readFile(path)
+// jwks is the key set of a file, or of an address that is asked again.
+type jwks struct {
+	address string // empty: it was a file
+	client  *http.Client
+	now     func() time.Time
+	problem func(error)
+	set     atomic.Pointer[keySet]
+
+	turn  chan struct{} // who holds it fetches and may look at asked
+	asked time.Time     // when for an unknown key
+}
+
+// openJWKS reads a key set from a file or follows the one at an address.
+func openJWKS(ctx context.Context, cfg Config) (*jwks, error) {
+	j := &jwks{now: cfg.Now, problem: cfg.Problem, turn: make(chan struct{}, 1)}
+	if !strings.HasPrefix(cfg.JWKS, "http://") && !strings.HasPrefix(cfg.JWKS, "https://") {
+		return j, j.readFile(cfg.JWKS)
+	}
+	if j.problem == nil {
+		j.problem = func(error) {}
+	}
+	j.address = cfg.JWKS
+	j.client = &http.Client{Timeout: fetchTimeout, Transport: cfg.Transport, CheckRedirect: safeRedirect}
+	if _, err := http.NewRequestWithContext(ctx, http.MethodGet, j.address, nil); err != nil {
+		return nil, fmt.Errorf("tokens: the address of the JWKS: %w", err)
+	}
+	j.set.Store(&keySet{})
+	j.refresh(ctx)
+	go j.follow(ctx)
+	return j, nil
+}
+
+// safeRedirect keeps whoever can change a plain connection from giving us keys.
+func safeRedirect(r *http.Request, via []*http.Request) error {
+	switch {
+	case r.URL.Scheme != "https":
+		return fmt.Errorf("it redirects to %s, not to https", r.URL.Scheme)
+	case len(via) > maxRedirects:
+		return fmt.Errorf("it redirects more than %d times", maxRedirects)
+	}
+	return nil
+}
+
+// readFile takes only a file of which all is good: who wrote it is there to
+// read the error.
+func (j *jwks) readFile(path string) error {
+	document, err := readBounded(path)
+	if err != nil {
+		return fmt.Errorf("tokens: read the JWKS: %w", err)
+	}
+	keys, faults, err := readKeys(document)
+	if err = errors.Join(append(faults, err)...); err == nil && len(keys) == 0 {
+		err = errors.New("it has no key for signatures")
+	}
+	if err != nil {
+		return fmt.Errorf("tokens: read the JWKS in %s: %w", path, err)
+	}
+	j.set.Store(&keySet{keys: keys})
+	return nil
+}
+
+func readBounded(path string) ([]byte, error) {
+	f, err := os.Open(path)
 	if err != nil {
 		return nil, err
 	}
-	set, err := keyfunc.NewJWKSetJSON(raw)
-	if err != nil {
-		return nil, fmt.Errorf("tokens: read the JWKS in %s: %w", path, err)
+	defer f.Close()
+	return bounded(f)
+}
+
+// bounded reads a document that is no longer than it may be.
+func bounded(r io.Reader) ([]byte, error) {
+	b, err := io.ReadAll(io.LimitReader(r, maxDocument+1))
+	if err == nil && len(b) > maxDocument {
+		err = fmt.Errorf("it is longer than %d bytes", maxDocument)
 	}
-	return signingOnly(set)
+	return b, err
 }
 
-// signingOnly leaves out keys that are marked for encryption.
-func signingOnly(set keyfunc.Keyfunc) (keyfunc.Keyfunc, error) {
-	return keyfunc.New(keyfunc.Options{Storage: set.Storage(), UseWhitelist: []jwkset.USE{jwkset.UseSig, ""}})
+// follow asks again until ctx ends.
+func (j *jwks) follow(ctx context.Context) {
+	again := time.NewTicker(fetchAgain)
+	defer again.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-again.C:
+			j.turn <- struct{}{}
+			j.refresh(ctx)
+			<-j.turn
+		}
+	}
 }
 
-// fromJWKS finds a token's key in the key set.
-func (t *Tokens) fromJWKS(ctx context.Context, token *jwt.Token) (any, error) {
-	key, err := t.jwks.KeyfuncCtx(ctx)(token)
-	if set, ok := key.(jwt.VerificationKeySet); ok && len(set.Keys) == 0 {
+// refresh fetches the keys. Where that fails, those that were there stay.
+func (j *jwks) refresh(ctx context.Context) {
+	document, err := j.fetch(ctx)
+	var keys []key
+	var faults []error
+	if err == nil {
+		keys, faults, err = readKeys(document)
+	}
+	if err != nil {
+		old := *j.set.Load()
+		old.behind = true
+		j.set.Store(&old)
+		faults = []error{err}
+	} else {
+		j.set.Store(&keySet{keys: keys, read: j.now()})
+	}
+	if err := errors.Join(faults...); err != nil && ctx.Err() == nil {
+		j.problem(fmt.Errorf("fetch JWKS: %w", err))
+	}
+}
+
+func (j *jwks) fetch(ctx context.Context) ([]byte, error) {
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, j.address, nil)
+	if err != nil {
+		return nil, err
+	}
+	answer, err := j.client.Do(r)
+	if err != nil {
+		return nil, err
+	}
+	defer answer.Body.Close()
+	if answer.StatusCode/100 != 2 {
+		return nil, fmt.Errorf("it answers %s", answer.Status)
+	}
+	return bounded(answer.Body)
+}
+
+// renew fetches the keys before their time for a token that names an unknown
+// one. That somebody else fetches now will do.
+func (j *jwks) renew(ctx context.Context) {
+	select {
+	case <-ctx.Done():
+		return
+	case j.turn <- struct{}{}:
+		defer func() { <-j.turn }()
+	}
+	if now := j.now(); j.asked.IsZero() || now.Sub(j.asked) >= unknownKeyPause {
+		j.asked = now
+		j.refresh(context.WithoutCancel(ctx)) // the caller may leave, the keys are for all
+	}
+}
+
+// find returns the keys that may have signed a token of family. kid is nil
+// where the token names none.
+func (j *jwks) find(ctx context.Context, kid *string, family string) ([]jwt.VerificationKey, error) {
+	set := j.set.Load()
+	found := set.matching(kid, family)
+	if len(found) == 0 && kid != nil && j.address != "" {
+		j.renew(ctx)
+		set = j.set.Load()
+		found = set.matching(kid, family)
+	}
+	switch {
+	case j.address != "" && j.now().Sub(set.read) > keysKept:
+		return nil, errNoKeys
+	case len(found) > 0:
+		return found, nil
+	case set.behind || len(set.keys) == 0:
 		return nil, errNoKeys
 	}
-	if err == nil {
-		return key, nil
-	}
-	if t.empty(ctx) {
-		return nil, errors.Join(errNoKeys, err)
-	}
-	return nil, err
+	return nil, errors.New("the sign-in has no such key")
 }
 
-func (t *Tokens) empty(ctx context.Context) bool {
-	keys, err := t.jwks.Storage().KeyReadAll(ctx)
-	return err == nil && len(keys) == 0
-}
-
-// judge says whether a token is bad or only cannot be checked now.
-func judge(err error) error {
-	if errors.Is(err, repo.ErrUnavailable) {
-		return fmt.Errorf("verify token: %w", err)
+func (s *keySet) matching(kid *string, family string) []jwt.VerificationKey {
+	var found []jwt.VerificationKey
+	for _, k := range s.keys {
+		if (kid == nil || *kid == k.id) && slices.Contains(k.families, family) {
+			found = append(found, k.public)
+		}
 	}
-	return fmt.Errorf("%w: %w", ErrInvalid, err)
+	return found
 }

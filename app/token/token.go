@@ -5,20 +5,23 @@ import (
 	"crypto/ed25519"
 	"errors"
 	"fmt"
-	"os"
+	"net/http"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
-	"github.com/MicahParks/keyfunc/v3"
 	"github.com/golang-jwt/jwt/v5"
 
+	"kith/repo"
 	"kith/repo/list"
 )
 
 // MinSecret is the shortest secret in bytes; a shorter one can be guessed.
 const MinSecret = 32
+
+// MaxToken is the longest token in bytes.
+const MaxToken = 8 << 10
 
 // leeway is by how much the clocks of kith and the sign-in may differ; a token
 // is good for so much longer than it says.
@@ -43,6 +46,8 @@ type Config struct {
 	Now func() time.Time
 	// Problem is told when a JWKS could not be fetched; nil means that nobody is.
 	Problem func(error)
+	// Transport is what a JWKS is fetched through; nil: http.DefaultTransport.
+	Transport http.RoundTripper
 }
 
 // Claims is what a token says.
@@ -69,7 +74,7 @@ type Tokens struct {
 	cfg    Config
 	parser *jwt.Parser
 	public ed25519.PublicKey // nil: not configured
-	jwks   keyfunc.Keyfunc   // nil: not configured
+	jwks   *jwks             // nil: not configured
 }
 
 // New checks the configuration and reads the keys. A JWKS address that does
@@ -97,7 +102,7 @@ func (t *Tokens) readKeys(ctx context.Context) error {
 		}
 	}
 	if t.cfg.JWKS != "" {
-		if t.jwks, err = openJWKS(ctx, t.cfg.JWKS, t.cfg.Problem); err != nil {
+		if t.jwks, err = openJWKS(ctx, t.cfg); err != nil {
 			return err
 		}
 	}
@@ -113,7 +118,7 @@ func parsePublic(pem []byte) (ed25519.PublicKey, error) {
 		return nil, ErrPublicKey
 	}
 	public, ok := key.(ed25519.PublicKey)
-	if !ok {
+	if !ok || checkEd25519(public) != nil {
 		return nil, ErrPublicKey
 	}
 	return public, nil
@@ -135,7 +140,7 @@ func (t *Tokens) options() []jwt.ParserOption {
 	}
 	o := []jwt.ParserOption{
 		jwt.WithValidMethods(families), jwt.WithExpirationRequired(), jwt.WithIssuedAt(),
-		jwt.WithLeeway(leeway), jwt.WithTimeFunc(t.cfg.Now),
+		jwt.WithLeeway(leeway), jwt.WithTimeFunc(t.cfg.Now), jwt.WithStrictDecoding(),
 	}
 	if t.cfg.Issuer != "" {
 		o = append(o, jwt.WithIssuer(t.cfg.Issuer))
@@ -144,12 +149,6 @@ func (t *Tokens) options() []jwt.ParserOption {
 		o = append(o, jwt.WithAudience(t.cfg.Audience))
 	}
 	return o
-}
-
-// wire is the claims as they stand in a token.
-type wire struct {
-	jwt.RegisteredClaims
-	Scope string `json:"scope"`
 }
 
 // Sign makes a token for account that is good for ttl. It needs a secret.
@@ -183,37 +182,48 @@ func (t *Tokens) Sign(account uint64, scopes []string, ttl time.Duration) (strin
 // Verify returns what a token says. Errors wrap ErrInvalid, or
 // repo.ErrUnavailable where the keys are not there yet.
 func (t *Tokens) Verify(ctx context.Context, text string) (Claims, error) {
+	if !shaped(text) {
+		return Claims{}, fmt.Errorf("%w: not three parts of base64url, or longer than %d bytes", ErrInvalid, MaxToken)
+	}
 	var w wire
-	_, err := t.parser.ParseWithClaims(text, &w, func(token *jwt.Token) (any, error) { return t.key(ctx, token) })
+	_, err := t.parser.ParseWithClaims(text, &w, func(token *jwt.Token) (any, error) { return t.keys(ctx, token) })
+	if errors.Is(err, repo.ErrUnavailable) {
+		return Claims{}, fmt.Errorf("verify token: %w", err)
+	}
 	if err != nil {
-		return Claims{}, judge(err)
+		return Claims{}, fmt.Errorf("%w: %w", ErrInvalid, err)
 	}
 	id, err := strconv.ParseUint(w.Subject, 10, 63)
 	if err != nil || id == 0 || w.Subject[0] == '0' {
 		return Claims{}, fmt.Errorf("%w: sub is not an account id", ErrInvalid)
 	}
 	scopes := slices.DeleteFunc(strings.Fields(w.Scope), func(s string) bool { return !known(s) })
-	return Claims{Account: id, Scopes: scopes, Expires: w.ExpiresAt.Time}, nil
+	slices.Sort(scopes)
+	return Claims{Account: id, Scopes: slices.Compact(scopes), Expires: w.ExpiresAt.Time}, nil
 }
 
-// key finds the key for a token by its family; the parser let only configured
-// families through.
-func (t *Tokens) key(ctx context.Context, token *jwt.Token) (any, error) {
+// keys finds the keys for a token by its family; the parser let only
+// configured families through. A family takes keys of one Go type alone, so
+// that a key can never stand in for one of another kind.
+func (t *Tokens) keys(ctx context.Context, token *jwt.Token) (any, error) {
+	kid, err := keyID(token.Raw)
+	if err != nil {
+		return nil, err
+	}
 	family := token.Method.Alg()
 	if family == "HS256" {
 		return t.cfg.Secret, nil
 	}
-	_, named := token.Header["kid"]
-	if family == "EdDSA" && t.public != nil && (t.jwks == nil || !named) {
-		return t.public, nil
+	var found []jwt.VerificationKey
+	if family == "EdDSA" && t.public != nil && (t.jwks == nil || kid == nil) {
+		found = append(found, t.public)
 	}
-	return t.fromJWKS(ctx, token)
-}
-
-func readFile(path string) ([]byte, error) {
-	b, err := os.ReadFile(path)
-	if err != nil {
-		return nil, fmt.Errorf("tokens: read the JWKS: %w", err)
+	if t.jwks != nil {
+		more, err := t.jwks.find(ctx, kid, family)
+		if err != nil && len(found) == 0 {
+			return nil, err
+		}
+		found = append(found, more...)
 	}
-	return b, nil
+	return jwt.VerificationKeySet{Keys: found}, nil
 }
