@@ -19,7 +19,7 @@ import (
 type accountCmd struct {
 	Add    accountAddCmd    `cmd:"" help:"Make an account and print its id."`
 	Show   accountShowCmd   `cmd:"" help:"Show an account with its counts."`
-	List   accountListCmd   `cmd:"" help:"List accounts, in the order of the table."`
+	List   accountListCmd   `cmd:"" help:"List accounts, all or those that filters name."`
 	Lock   accountLockCmd   `cmd:"" help:"Let followers of an account ask first."`
 	Unlock accountUnlockCmd `cmd:"" help:"Let everybody follow an account."`
 	Bury   accountBuryCmd   `cmd:"" help:"Erase an account, so that its id is never given again."`
@@ -102,7 +102,10 @@ func (s *stack) only(ctx context.Context, id *uint64) (uint64, error) {
 	return *id, nil
 }
 
-type accountShowCmd struct{ accountWho }
+type accountShowCmd struct {
+	accountWho
+	asJSON
+}
 
 // Run shows one account, a line a field.
 func (a *accountShowCmd) Run(ctx context.Context) error {
@@ -116,34 +119,18 @@ func (a *accountShowCmd) Run(ctx context.Context) error {
 			return err
 		}
 		n := counts[0]
+		if a.JSON {
+			return a.line(struct {
+				accountObject
+				Friends   uint32 `json:"friends_count"`
+				Followers uint32 `json:"followers_count"`
+				Following uint32 `json:"following_count"`
+			}{accountLine(found), n.Friends, n.Followers, n.Following})
+		}
 		w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
 		fmt.Fprintf(w, "id\t%d\nusername\t%s\ndisplay name\t%q\nlocked\t%v\ncreated\t%s\n",
 			found.ID, found.Username, found.DisplayName, found.Locked, created(found))
 		fmt.Fprintf(w, "friends\t%d\nfollowers\t%d\nfollowing\t%d\n", n.Friends, n.Followers, n.Following)
-		return w.Flush()
-	})
-}
-
-type accountListCmd struct {
-	tool
-	After uint64 `placeholder:"ID" help:"Begin after this account: the last one of the page before."`
-	Limit int    `default:"100" help:"How many accounts to list, 1 to 1000."`
-}
-
-// Run lists accounts, one a line.
-func (a *accountListCmd) Run(ctx context.Context) error {
-	if a.Limit < 1 || a.Limit > 1000 {
-		return wrong("--limit: %d is not within 1 to 1000", a.Limit)
-	}
-	return a.with(ctx, func(s *stack) error {
-		page, err := s.accounts.Walk(ctx, a.After, a.Limit)
-		if err != nil {
-			return err
-		}
-		w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
-		for _, one := range page {
-			fmt.Fprintf(w, "%d\t%s\t%s\t%s\t%q\n", one.ID, one.Username, lock(one), created(one), one.DisplayName)
-		}
 		return w.Flush()
 	})
 }

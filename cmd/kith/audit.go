@@ -8,6 +8,8 @@ import (
 	"maps"
 	"os"
 	"slices"
+	"strconv"
+	"strings"
 	"time"
 
 	"kith/app/audit"
@@ -19,22 +21,24 @@ import (
 
 type auditCmd struct {
 	listTool
-	Repair  bool    `help:"Mend what is wrong: the side of the one who follows is the truth, and a damaged row yields to the others."`
-	DryRun  bool    `help:"Only report. That is the default; it stands above --repair."`
+	asJSON
+	Repair  bool    `help:"Mend what is wrong. Where two rows disagree the row of the one who follows counts; a damaged row is made again from the rows of the others."`
+	DryRun  bool    `help:"Only report, also where --repair is given. That is the default."`
 	Account *uint64 `placeholder:"ID" help:"Print this account and audit it alone, with the other side of each of its entries."`
 }
 
 // Help is the text above the flags.
 func (auditCmd) Help() string {
-	return "Walks all rows and looks whether what must hold does: lists can be read, counts are true, both sides of every " +
-		"follow, block and request agree, whoever is named exists. Servers may run meanwhile. The exit code is 1 where faults remain."
+	return "Reads all rows and checks that they agree: every list can be read, counts are true, both sides of every follow, block and " +
+		"request are there, and whoever is named exists. Servers may run meanwhile. The exit code is 4 where faults remain. With --json " +
+		"each fault is an object, and the last line is one with the numbers."
 }
 
 // Run audits and prints every fault and every number.
 func (c *auditCmd) Run(ctx context.Context) error {
 	return c.with(ctx, func(s *stack) error {
 		only, err := s.only(ctx, c.Account)
-		if err == nil && only != 0 {
+		if err == nil && only != 0 && !c.JSON {
 			err = show(ctx, s, only)
 		}
 		if err != nil {
@@ -47,11 +51,11 @@ func (c *auditCmd) Run(ctx context.Context) error {
 			bar.report(graph.Progress{Phase: auditPhases[at.Phase], Done: at.Rows, Total: at.Total})
 			return ctx.Err()
 		}
-		cfg.Report = func(f audit.Fault) { fmt.Println(f) }
+		var written error
+		cfg.Report = func(f audit.Fault) { written = cmp.Or(written, c.fault(f)) }
 		sum, err := audit.Run(ctx, cfg)
 		bar.end()
-		c.tell(sum)
-		return cmp.Or(err, cron.Remain(sum))
+		return cmp.Or(err, written, c.tell(sum), cron.Remain(sum))
 	})
 }
 
@@ -81,8 +85,37 @@ func show(ctx context.Context, s *stack, id uint64) error {
 	return nil
 }
 
-// tell prints the numbers.
-func (c *auditCmd) tell(sum audit.Summary) {
+// fault prints one fault.
+func (c *auditCmd) fault(f audit.Fault) error {
+	if !c.JSON {
+		fmt.Println(f)
+		return nil
+	}
+	out := faultObject{Kind: string(f.Kind), Account: strconv.FormatUint(f.Account, 10), Fault: f.Words, Mended: f.Mended, Note: f.Note}
+	if f.Other != 0 {
+		other := strconv.FormatUint(f.Other, 10)
+		out.Other = &other
+	}
+	if f.Err != nil {
+		out.Error = f.Err.Error()
+	}
+	return c.line(out)
+}
+
+// faultObject is a fault as a JSON object.
+type faultObject struct {
+	Kind    string  `json:"kind"`
+	Account string  `json:"account"`
+	Other   *string `json:"other"` // null: it is about one account
+	Fault   string  `json:"fault"`
+	Mended  bool    `json:"mended"`
+	Note    string  `json:"note"`
+	Error   string  `json:"error"` // why it could not be mended
+}
+
+// tell prints the numbers; as JSON, one object that has them by name.
+func (c *auditCmd) tell(sum audit.Summary) error {
+	object := map[string]any{"kinds": sum.Faults, "duration_seconds": sum.Duration.Seconds()}
 	for _, n := range []struct {
 		name string
 		n    int64
@@ -91,12 +124,17 @@ func (c *auditCmd) tell(sum audit.Summary) {
 		{"requests", sum.Requests}, {"passes over all rows", sum.Passes}, {"sums that differed", sum.Slices}, {"pairs looked at closely", sum.Suspects},
 		{"faults found", sum.Found}, {"faults mended", sum.Mended},
 	} {
-		if c.Account == nil || n.n > 0 || n.name == "faults found" {
+		object[strings.ReplaceAll(n.name, " ", "_")] = n.n
+		if !c.JSON && (c.Account == nil || n.n > 0 || n.name == "faults found") {
 			fmt.Printf("%-26s%d\n", n.name, n.n)
 		}
+	}
+	if c.JSON {
+		return c.line(map[string]any{"summary": object})
 	}
 	for _, k := range slices.Sorted(maps.Keys(sum.Faults)) {
 		fmt.Printf("  %-24s%d\n", k, sum.Faults[k])
 	}
 	fmt.Printf("%-26s%v\n", "duration", sum.Duration.Round(time.Millisecond))
+	return nil
 }

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
-	"text/tabwriter"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus/promhttp"
@@ -16,7 +15,6 @@ import (
 	"kith/config"
 	"kith/cron"
 	"kith/repo/job"
-	"kith/repo/lease"
 )
 
 type cronCmd struct {
@@ -194,65 +192,3 @@ func (c *cronRunCmd) tell(ctx context.Context, run job.Run, err error) error {
 	}
 	return fmt.Errorf("%s: %w", c.Name, err)
 }
-
-type cronListCmd struct{ cronOn }
-
-// Run shows the jobs.
-func (c *cronListCmd) Run(ctx context.Context) error {
-	return c.with(ctx, func(j jobs) error {
-		all, err := j.runner.List(ctx, j.plans)
-		if err != nil {
-			return err
-		}
-		w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
-		fmt.Fprintln(w, "JOB\tSCHEDULE (UTC)\tLAST RUN (UTC)\tTOOK\tROWS\tCHANGED\tRESULT\tNEXT RUN (UTC)\tWHAT IT DOES")
-		for _, s := range all {
-			fmt.Fprintln(w, listed(s, time.Now()))
-		}
-		return w.Flush()
-	})
-}
-
-// listed is a job as a line of the table.
-func listed(s cron.Status, now time.Time) string {
-	next := "-"
-	if !s.Next.IsZero() {
-		next = clock(s.Next)
-	}
-	last := "never\t-\t-\t-\t-"
-	if r := s.Last; r != nil {
-		last = fmt.Sprintf("%s\t%v\t%d\t%d\t%s", clock(time.UnixMilli(r.Started)), took(*r, s.Dead, now), r.Rows, r.Done, outcome(s))
-	}
-	return fmt.Sprintf("%s\t%s\t%s\t%s\t%s", s.Job.Name, s.Schedule, last, next, s.Job.About)
-}
-
-// outcome is the result of the last run in words.
-func outcome(s cron.Status) string {
-	r := s.Last
-	text := string(r.Result)
-	switch {
-	case s.Dead:
-		text = "killed on " + lease.Who(r.Holder)
-	case r.Result == job.Running:
-		text = "running on " + lease.Who(r.Holder)
-	case r.Failure != "":
-		text += ": " + r.Failure
-	}
-	if s.Place != "" && (s.Dead || r.Result != job.Running) {
-		text += " (goes on at " + s.Place + ")"
-	}
-	return text
-}
-
-// took is how long a run took, or has taken so far.
-func took(r job.Run, dead bool, now time.Time) string {
-	switch {
-	case r.Ended != 0:
-		return (time.Duration(r.Ended-r.Started) * time.Millisecond).String()
-	case dead:
-		return "-"
-	}
-	return now.Sub(time.UnixMilli(r.Started)).Round(time.Second).String()
-}
-
-func clock(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05") }

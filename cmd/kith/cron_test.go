@@ -25,6 +25,15 @@ func crowds(n int) string {
 	return out.String()
 }
 
+// manyLines is a file in which account 1 follows the accounts 2 to n.
+func manyLines(n int) string {
+	var out strings.Builder
+	for id := 2; id <= n; id++ {
+		fmt.Fprintf(&out, "1 %d\n", id)
+	}
+	return out.String()
+}
+
 // never is the environment of jobs that run by hand only.
 func never(env []string) []string {
 	for _, name := range []string{"TRIM", "AFFINITY", "SUGGEST", "AUDIT", "EXPIRE"} {

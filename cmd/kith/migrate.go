@@ -81,7 +81,10 @@ func wouldDrop(ctx context.Context, s *schema.Schema) error {
 	return wrong("this would take back %s and lose its data: %s Add --yes to do it", last.Name, down)
 }
 
-type migrateStatusCmd struct{ migrateOn }
+type migrateStatusCmd struct {
+	migrateOn
+	asJSON
+}
 
 // Run shows every migration that the program or the database knows.
 func (m *migrateStatusCmd) Run(ctx context.Context) error {
@@ -92,10 +95,27 @@ func (m *migrateStatusCmd) Run(ctx context.Context) error {
 		}
 		w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
 		for _, one := range all {
-			fmt.Fprintf(w, "%d\t%s\t%s\n", one.Version, name(one), state(one))
+			if !m.JSON {
+				fmt.Fprintf(w, "%d\t%s\t%s\n", one.Version, name(one), state(one))
+			} else if err := m.line(migrationLine(one)); err != nil {
+				return err
+			}
 		}
 		return w.Flush()
 	})
+}
+
+// migrationObject is a migration as a JSON object; the name is empty where only
+// a newer program knows it.
+type migrationObject struct {
+	Version   int64  `json:"version"`
+	Name      string `json:"name"`
+	Applied   bool   `json:"applied"`
+	AppliedAt moment `json:"applied_at"`
+}
+
+func migrationLine(m schema.Migration) migrationObject {
+	return migrationObject{m.Version, m.Name, m.Applied, atMilli(m.AppliedAt * 1000)}
 }
 
 func name(m schema.Migration) string {
