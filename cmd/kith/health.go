@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -12,31 +13,50 @@ import (
 	"kith/config"
 )
 
-// healthCmd is what the HEALTHCHECK of the container runs: the image has no
+// healthCmd is what the health checks of the containers run: the image has no
 // other program that could ask.
 type healthCmd struct {
+	OfCron bool `name:"cron" help:"Ask kith cron, on KITH_CRON_LISTEN, and not the server."`
+
 	HTTP config.HTTP `embed:"" group:"HTTP"`
+	Cron config.Cron `embed:"" group:"Jobs"`
 }
 
-// Run asks /livez.
+// Help is the text above the flags.
+func (healthCmd) Help() string {
+	return "Ends with exit code 0 where it lives. It asks the address of KITH_LISTEN for /livez, or that of KITH_CRON_LISTEN for /metrics."
+}
+
+// Run asks.
 func (h *healthCmd) Run(ctx context.Context) error {
-	if err := h.HTTP.Check(); err != nil {
+	if err := cmp.Or(h.HTTP.Check(), h.Cron.Check()); err != nil {
 		return err
 	}
+	switch {
+	case !h.OfCron:
+		return ask(ctx, "http://"+reachable(h.HTTP.Listen)+"/livez")
+	case h.Cron.Listen == "":
+		return wrong("KITH_CRON_LISTEN (--cron-listen) is not set: kith cron answers nowhere")
+	}
+	return ask(ctx, "http://"+reachable(h.Cron.Listen)+"/metrics")
+}
+
+// ask returns nil where url answers well within three seconds.
+func ask(ctx context.Context, url string) error {
 	ctx, cancel := context.WithTimeout(ctx, 3*time.Second)
 	defer cancel()
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+reachable(h.HTTP.Listen)+"/livez", nil)
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 	if err != nil {
-		return fmt.Errorf("ask /livez: %w", err)
+		return fmt.Errorf("ask %s: %w", url, err)
 	}
 	answer, err := http.DefaultClient.Do(request)
 	if err != nil {
-		return fmt.Errorf("ask /livez: %w", err)
+		return fmt.Errorf("ask %s: %w", url, err)
 	}
 	defer answer.Body.Close()
-	io.Copy(io.Discard, io.LimitReader(answer.Body, 1<<10))
+	io.Copy(io.Discard, io.LimitReader(answer.Body, 1<<20))
 	if answer.StatusCode/100 != 2 {
-		return fmt.Errorf("ask /livez: the answer is %s", answer.Status)
+		return fmt.Errorf("ask %s: the answer is %s", url, answer.Status)
 	}
 	return nil
 }

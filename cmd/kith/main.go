@@ -44,7 +44,7 @@ type commands struct {
 	Account accountCmd `cmd:"" help:"Make, show and list accounts."`
 	Token   tokenCmd   `cmd:"" help:"Print a token with which a client acts as an account."`
 	Dev     devCmd     `cmd:"" help:"Run everything in one process, with a private database in a folder."`
-	Health  healthCmd  `cmd:"" help:"Ask the server on this machine whether it lives."`
+	Health  healthCmd  `cmd:"" help:"Ask the server on this machine, or kith cron, whether it lives."`
 	Version versionCmd `cmd:"" help:"Print the version."`
 	Help    helpCmd    `cmd:"" help:"Explain a command; the same as its --help."`
 
