@@ -43,7 +43,9 @@ func TestAccount_List(t *testing.T) {
 	for id, at := range map[string]string{"1": "2026-01-31 00:00:00", "2": "2026-02-01 00:00:00", "1024": "2026-02-01 12:00:00", "1025": "2026-02-02 00:00:00"} {
 		spoil(t, dsn, `UPDATE account SET created_at = TIMESTAMPDIFF(SECOND, '1970-01-01 00:00:00', '`+at+`') * 1000 WHERE account_id = `+id)
 	}
-	list := func(args ...string) result { return runKith(t, dir, env, nil, append([]string{"account", "list"}, args...)...) }
+	list := func(args ...string) result {
+		return runKith(t, dir, env, nil, append([]string{"account", "list"}, args...)...)
+	}
 	// The order is that of the table: 1024 lies in bucket 0, 1 and 1025 in bucket 1, 2 in bucket 2.
 	for _, c := range []struct {
 		args []string

@@ -118,7 +118,12 @@ type process struct {
 // at the end.
 func startKith(t *testing.T, dir string, env []string, args ...string) *process {
 	t.Helper()
-	p := &process{cmd: command(t, dir, env, args...), ended: make(chan struct{}), news: make(chan struct{})}
+	return startCommand(t, command(t, dir, env, args...))
+}
+
+func startCommand(t *testing.T, cmd *exec.Cmd) *process {
+	t.Helper()
+	p := &process{cmd: cmd, ended: make(chan struct{}), news: make(chan struct{})}
 	for _, open := range []func() (io.ReadCloser, error){p.cmd.StdoutPipe, p.cmd.StderrPipe} {
 		pipe, err := open()
 		if err != nil {
@@ -142,7 +147,7 @@ func startKith(t *testing.T, dir string, env []string, args ...string) *process 
 			p.cmd.Process.Kill()
 		}
 		if t.Failed() {
-			t.Logf("kith %s said:\n%s", strings.Join(args, " "), p.said())
+			t.Logf("%s said:\n%s", strings.Join(cmd.Args, " "), p.said())
 		}
 	})
 	return p
