@@ -140,40 +140,44 @@ func (s *Store) loadHeads(ctx context.Context, ids []uint64) (map[uint64]head, e
 // caller's own time.
 const readBackTime = 5 * time.Second
 
-// readBack finds out whether a swap with an unknown outcome took effect. Where
-// that cannot be found out either, the cache forgets the rows, so that nobody
-// is shown what may have been replaced.
+// readBack finds out whether a swap with an unknown outcome took effect. A row that
+// holds exactly what was sent proves that all did, since rows are swapped all or
+// none; one that is as it was before proves that it did not, or on an engine that
+// shards not everywhere: then the edits are redone. Where others have changed every
+// row since, nothing proves anything, as a ver does not tell which came before. Then
+// the edits must not be redone, for what they did may have been seen and undone by
+// others meanwhile. The caller is told, and may ask again.
+//
+// Unless the swap was won the cache forgets the rows, so that nobody is shown what
+// may have been replaced.
 func (s *Store) readBack(ctx context.Context, rows []Row, cause error) (bool, error) {
 	if len(rows) == 0 {
 		return false, nil // the connection went before anything was sent
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), readBackTime)
 	defer cancel()
-	won, err := s.stored(ctx, rows)
+	now, err := s.Fresh(ctx, idsOf(rows))
 	if err != nil {
 		s.forget(ctx, rows)
-		return false, fmt.Errorf("%w (after %w)", err, cause)
+		return false, fmt.Errorf("read back after a lost connection: %w (after %w)", err, cause)
 	}
-	return won, nil
-}
-
-// stored reads rows back after an unknown outcome: true only if the database
-// holds exactly these bytes and vers.
-func (s *Store) stored(ctx context.Context, rows []Row) (bool, error) {
-	ids := make([]uint64, len(rows))
-	for i, r := range rows {
-		ids[i] = r.AccountID
-	}
-	now, err := s.Fresh(ctx, ids)
-	if err != nil {
-		return false, fmt.Errorf("read back after a lost connection: %w", err)
-	}
+	sent, before := 0, 0
 	for _, r := range rows {
-		if have := now[r.AccountID]; have.Ver != r.Ver || !bytes.Equal(have.List, r.List) {
-			return false, nil
+		switch have := now[r.AccountID]; {
+		case have.Ver == r.Ver-r.step, have.Ver == r.Ver && have.UpdatedAt == neverUpdated:
+			before++
+		case have.Ver == r.Ver && bytes.Equal(have.List, r.List):
+			sent++
 		}
 	}
-	return true, nil
+	if sent > 0 && before == 0 {
+		return true, nil
+	}
+	s.forget(ctx, rows)
+	if before > 0 {
+		return false, nil
+	}
+	return false, fmt.Errorf("swap %d relations, all of which were changed since, so that nobody knows whether it took effect: %w: %w", len(rows), repo.ErrUnavailable, cause)
 }
 
 // inOrder returns ids in key order, each once.

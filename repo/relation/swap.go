@@ -102,6 +102,7 @@ func (s *Store) judge(ctx context.Context, rows []Row, err error) (bool, error) 
 	case db.OutcomeUnknown(err):
 		return s.readBack(ctx, rows, err)
 	default:
+		s.forget(ctx, rows) // an engine that shards may have stored some
 		return false, fmt.Errorf("swap %d relations: %w", len(rows), db.Wrap(err))
 	}
 }
