@@ -22,6 +22,11 @@ const (
 // Relationships tells what each of ids is to the viewer, in the order asked,
 // each once; ids that belong to nobody are left out.
 func (s *Service) Relationships(ctx context.Context, viewer uint64, ids []uint64) ([]Relationship, error) {
+	return s.relationships(ctx, viewer, ids, s.known)
+}
+
+// relationships leaves out whom known does not know.
+func (s *Service) relationships(ctx context.Context, viewer uint64, ids []uint64, known func(context.Context, []uint64, []list.Rel) ([]bool, error)) ([]Relationship, error) {
 	ids, err := bounded(ids, MaxRelationships)
 	if err != nil {
 		return nil, err
@@ -30,14 +35,14 @@ func (s *Service) Relationships(ctx context.Context, viewer uint64, ids []uint64
 	if err != nil {
 		return nil, app.From(err)
 	}
-	known, err := s.known(ctx, ids, rels)
+	there, err := known(ctx, ids, rels)
 	if err != nil {
 		return nil, err
 	}
 	now := s.now()
 	out := make([]Relationship, 0, len(ids))
 	for i, id := range ids {
-		if !known[i] {
+		if !there[i] {
 			continue
 		}
 		o, err := option(v, id, rels[i])

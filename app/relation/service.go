@@ -130,8 +130,11 @@ func (s *Service) own(ctx context.Context, actor, target uint64, edit func(me *r
 	return r, nil
 }
 
+// one tells what an account that is known to exist is to the viewer. Who exists is not
+// asked again: what pages show of accounts may be older than what edits read.
 func (s *Service) one(ctx context.Context, viewer, id uint64) (Relationship, error) {
-	rels, err := s.Relationships(ctx, viewer, []uint64{id})
+	exists := func(context.Context, []uint64, []list.Rel) ([]bool, error) { return []bool{true}, nil }
+	rels, err := s.relationships(ctx, viewer, []uint64{id}, exists)
 	if err != nil {
 		return Relationship{}, err
 	}

@@ -41,18 +41,22 @@ func TestService_JustMade(t *testing.T) {
 	edits := committer.New[*rows.Draft, rows.Row](w.Edits, committer.Config{})
 	defer edits.Close(context.Background())
 	s := relation.New(relation.Config{Rows: w.Rows, Committer: edits, Accounts: late{w.Accounts, fresh}, Now: w.Now})
-	for name, edit := range map[string]func() (relation.Relationship, error){
-		"Note":   func() (relation.Relationship, error) { return s.SetNote(t.Context(), me, fresh, "hello") },
-		"Mute":   func() (relation.Relationship, error) { return s.Mute(t.Context(), me, fresh, true, 0) },
-		"Unmute": func() (relation.Relationship, error) { return s.Unmute(t.Context(), me, fresh) },
-		"Follow": func() (relation.Relationship, error) {
+	for _, edit := range []struct {
+		name string
+		do   func() (relation.Relationship, error)
+	}{
+		{"Note", func() (relation.Relationship, error) { return s.SetNote(t.Context(), me, fresh, "hello") }},
+		{"Mute", func() (relation.Relationship, error) { return s.Mute(t.Context(), me, fresh, true, 0) }},
+		{"Unmute", func() (relation.Relationship, error) { return s.Unmute(t.Context(), me, fresh) }},
+		{"Follow", func() (relation.Relationship, error) {
 			return s.Follow(t.Context(), me, fresh, relation.FollowOptions{})
-		},
-		"Block":   func() (relation.Relationship, error) { return s.Block(t.Context(), me, fresh) },
-		"Unblock": func() (relation.Relationship, error) { return s.Unblock(t.Context(), me, fresh) },
+		}},
+		{"Unfollow", func() (relation.Relationship, error) { return s.Unfollow(t.Context(), me, fresh) }},
+		{"Block", func() (relation.Relationship, error) { return s.Block(t.Context(), me, fresh) }},
+		{"Unblock", func() (relation.Relationship, error) { return s.Unblock(t.Context(), me, fresh) }},
 	} {
-		if r, err := edit(); err != nil || r.ID != fresh {
-			t.Errorf("%s: got %+v, %v, want what %d is to %d", name, r, err, fresh, me)
+		if r, err := edit.do(); err != nil || r.ID != fresh {
+			t.Errorf("%s: got %+v, %v, want what %d is to %d", edit.name, r, err, fresh, me)
 		}
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/jmoiron/sqlx"
 
@@ -120,7 +121,8 @@ func (s *Store) ByName(ctx context.Context, name string) (Account, error) {
 
 // Create claims a's name and writes its row. With ID 0 an id is made. It
 // answers ErrTaken where the name or the given id belongs to somebody, ErrErased
-// where the id belonged to an account that was erased.
+// where the id belonged to an account that was erased. An account that is there just
+// so, with the id that was given, is returned as it is: Create may be tried again.
 func (s *Store) Create(ctx context.Context, a Account) (Account, error) {
 	made := a.ID == 0
 	for range 100 {
@@ -132,7 +134,7 @@ func (s *Store) Create(ctx context.Context, a Account) (Account, error) {
 			a.ID = id
 		}
 		a.Ver = repo.Step()
-		err := s.create(ctx, a)
+		there, err := s.createSurely(ctx, a, !made)
 		if made && (errors.Is(err, errIDTaken) || errors.Is(err, ErrErased)) {
 			continue // the product gave this id to somebody: take the next
 		}
@@ -144,8 +146,8 @@ func (s *Store) Create(ctx context.Context, a Account) (Account, error) {
 				return a, err
 			}
 		}
-		s.tell(ctx, a)
-		return a, nil
+		s.tell(ctx, there)
+		return there, nil
 	}
 	return a, fmt.Errorf("make an id: 100 in a row are taken: %w", repo.ErrConflict)
 }
@@ -155,31 +157,86 @@ var (
 	errNameTaken = fmt.Errorf("name is %w", ErrTaken)
 )
 
-func (s *Store) create(ctx context.Context, a Account) error {
-	name := strings.ToLower(a.Username)
-	err := retry(ctx, s.db, func(tx *sqlx.Tx) error {
-		_, err := tx.ExecContext(ctx, `INSERT INTO username (bucket, name, account_id) VALUES (?, ?, ?)`, repo.NameBucket(name), name, a.ID)
-		if db.Classify(err) == db.Duplicate {
-			return errNameTaken
-		} else if err != nil {
+// A creation of which nobody knows whether it was done is tried again so often, after
+// a pause that grows by this: for some 5 seconds.
+const (
+	unclearTries = 10
+	unclearPause = 100 * time.Millisecond
+)
+
+// createSurely creates an account and, where the outcome is unknown, tries again: then
+// it is there just so, or is made now. again says that it may have been tried before.
+func (s *Store) createSurely(ctx context.Context, a Account, again bool) (Account, error) {
+	unclear := false
+	for try := 1; ; try++ {
+		there, err := s.create(ctx, a, again)
+		unclear = unclear || db.OutcomeUnknown(err)
+		if !unclear || !errors.Is(err, repo.ErrUnavailable) || try == unclearTries {
+			return there, err
+		}
+		again = true
+		select {
+		case <-ctx.Done():
+			return a, err
+		case <-time.After(time.Duration(try) * unclearPause):
+		}
+	}
+}
+
+// create writes name and row. Where again is set and both are there just so, it
+// returns the row that is.
+func (s *Store) create(ctx context.Context, a Account, again bool) (Account, error) {
+	var there Account
+	err := retry(ctx, s.db, func(tx *sqlx.Tx) (err error) {
+		if err := claimName(ctx, tx, a); err != nil {
 			return err
 		}
-		_, err = tx.ExecContext(ctx, `INSERT INTO account (bucket, account_id, ver, username, display_name, locked, created_at) VALUES (?, ?, ?, ?, ?, ?, ?)`,
-			repo.Bucket(a.ID), a.ID, a.Ver, a.Username, a.DisplayName, a.Locked, a.CreatedAt)
-		if db.Classify(err) == db.Duplicate {
-			return errIDTaken
-		} else if err != nil {
+		if there, err = insertOne(ctx, tx, a, again); err != nil {
 			return err
 		}
 		return alive(ctx, tx, []uint64{a.ID})
 	})
 	if errors.Is(err, ErrTaken) {
-		return err
+		return a, err
 	}
 	if err != nil {
-		return fmt.Errorf("create account %d: %w", a.ID, db.Wrap(err))
+		return a, fmt.Errorf("create account %d: %w", a.ID, db.Wrap(err))
 	}
-	return nil
+	return there, nil
+}
+
+// claimName claims a's name. One that a's own id has claimed, which is left where
+// name and row are not of one server and only the first was written, is good. Index:
+// PRIMARY (bucket, name).
+func claimName(ctx context.Context, tx *sqlx.Tx, a Account) error {
+	name := strings.ToLower(a.Username)
+	_, err := tx.ExecContext(ctx, `INSERT INTO username (bucket, name, account_id) VALUES (?, ?, ?)`, repo.NameBucket(name), name, a.ID)
+	if db.Classify(err) != db.Duplicate {
+		return err
+	}
+	var owner uint64
+	err = tx.GetContext(ctx, &owner, `SELECT account_id FROM username WHERE bucket = ? AND name = ?`, repo.NameBucket(name), name)
+	if err == nil && owner != a.ID {
+		err = errNameTaken
+	}
+	return err
+}
+
+// insertOne inserts a's row, or returns the one that is there if it says the same and
+// again is set. Index: PRIMARY (bucket, account_id).
+func insertOne(ctx context.Context, tx *sqlx.Tx, a Account, again bool) (there Account, err error) {
+	_, err = tx.ExecContext(ctx, `INSERT INTO account (bucket, account_id, ver, username, display_name, locked, created_at) VALUES (?, ?, ?, ?, ?, ?, ?)`,
+		repo.Bucket(a.ID), a.ID, a.Ver, a.Username, a.DisplayName, a.Locked, a.CreatedAt)
+	if db.Classify(err) != db.Duplicate {
+		return a, err
+	}
+	err = tx.GetContext(ctx, &there, `SELECT account_id, ver, username, display_name, locked, created_at FROM account WHERE bucket = ? AND account_id = ?`,
+		repo.Bucket(a.ID), a.ID)
+	same := there.Username == a.Username && there.DisplayName == a.DisplayName && there.Locked == a.Locked
+	if err == nil && !(again && same) {
+		err = errIDTaken
+	}
+	return there, err
 }
 
 // nextID takes one id from the sequence. Index: PRIMARY (bucket, name).
