@@ -30,10 +30,13 @@
 // failover. A swap of more than 48 rows is a transaction, which is rolled back.
 //
 // What happens on failure: a lost swap is reported as such and changes
-// nothing. After a lost connection the rows are read back; the swap counts as
-// won only if every row holds exactly the bytes that were sent, else as lost,
-// and the caller redoes its edits, which is harmless since edits are
-// idempotent. A statement that reaches the server late is stopped by its guard.
+// nothing. After a lost connection the rows are read back. The swap was won if a row
+// holds exactly what was sent, and lost if one is as it was: the caller redoes its
+// edits, which is harmless since they are idempotent. If all have been changed by
+// others since, nobody knows, and the caller gets repo.ErrUnavailable: a redo could
+// follow again whom somebody has seen follow and removed. A statement that reaches
+// the server late is stopped by its guard. After any other error the cache forgets
+// the rows.
 //
 // Rows are never deleted: an account without relations has an empty list or no
 // row at all, which read the same (Ver 0 tells them apart).

@@ -141,8 +141,9 @@ func TestStore_Swap(t *testing.T) {
 type cut struct {
 	target   string
 	mu       sync.Mutex
-	swallow  bool // the next answer
-	cutFirst bool // the next request
+	swallow  bool   // the next answer
+	meantime func() // runs after an answer was swallowed, before the client learns of it
+	cutFirst bool   // the next request
 }
 
 func (p *cut) listen(t *testing.T) string {
@@ -185,7 +186,13 @@ func (p *cut) carry(client net.Conn) {
 	buf := make([]byte, 1<<20)
 	for {
 		n, err := server.Read(buf)
-		if err != nil || p.take(&p.swallow) {
+		if err != nil {
+			return
+		}
+		if p.take(&p.swallow) {
+			if p.meantime != nil {
+				p.meantime()
+			}
 			return
 		}
 		if _, err := client.Write(buf[:n]); errors.Is(err, io.EOF) {
@@ -261,6 +268,60 @@ func TestStore_Swap_UnknownOutcome(t *testing.T) {
 			t.Fatalf("got %v, %v; want lost: nothing was stored", won, err)
 		}
 	})
+}
+
+// Where others changed rows of a swap whose answer was lost, the other rows tell. If
+// there is none, it is not done again.
+func TestStore_Swap_UnknownOutcome_MovedOn(t *testing.T) {
+	socket, ok := cutSocket(dbtest.DSN(t))
+	if !ok {
+		t.Skip("the test server is not on a unix socket")
+	}
+	p := &cut{target: socket}
+	dsn, err := db.WithDatabase("root@tcp("+p.listen(t)+")/x", databaseOf(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	both := pool(t, dsn, false)
+	both.SetMaxOpenConns(1)
+	s, others := relation.New(both, both, cachetest.Local(t), 0), open(t, cache.NewNone())
+	ids := dbtest.IDs(t, 4)
+	for moved, want := range map[int]bool{1: true, 2: false} {
+		swapped(t, s, followed(t, s, ids[2:], uint64(30+moved))) // prepares the statement
+		if _, err := s.Rows(t.Context(), ids[:2]); err != nil { // into the cache
+			t.Fatal(err)
+		}
+		rows := followed(t, s, ids[:2], uint64(10+moved))
+		p.meantime = func() { swapped(t, others, followed(t, others, ids[:moved], uint64(20+moved))) }
+		p.set(&p.swallow)
+		won, err := s.Swap(t.Context(), rows)
+		if won != want || errors.Is(err, repo.ErrUnavailable) == want {
+			t.Errorf("%d of 2 rows moved on: got %v, %v; want won %v, or that nobody knows", moved, won, err, want)
+		}
+		if now, err := s.Row(t.Context(), ids[0]); !want && (err != nil || now.Ver != fresh(t, s, ids[0]).Ver) {
+			t.Errorf("the cache holds ver %d, %v; want what the database has", now.Ver, err)
+		}
+	}
+}
+
+// After any error the cache forgets the rows: an engine that shards may have stored
+// some of them.
+func TestStore_Swap_OtherError(t *testing.T) {
+	s := open(t, cachetest.Local(t))
+	ids := dbtest.IDs(t, 2)
+	rows := swapped(t, s, followed(t, s, ids, 7))
+	s.Tell(t.Context(), rows)
+	next := followed(t, s, ids, 8)
+	dbtest.DB(t).MustExec(fmt.Sprintf(`CREATE TRIGGER broken BEFORE UPDATE ON relation FOR EACH ROW BEGIN
+		IF NEW.account_id = %d AND NEW.followers > 1 THEN SIGNAL SQLSTATE '45000'; END IF; END`, ids[1]))
+	t.Cleanup(func() { dbtest.DB(t).MustExec(`DROP TRIGGER broken`) })
+	dbtest.DB(t).MustExec(`UPDATE relation SET followers = 5 WHERE bucket = ? AND account_id = ?`, relation.Bucket(ids[0]), ids[0])
+	if won, err := s.Swap(t.Context(), next); err == nil || won {
+		t.Fatalf("got %v, %v; want an error", won, err)
+	}
+	if r, err := s.Row(t.Context(), ids[0]); err != nil || r.Followers != 5 {
+		t.Errorf("%d followers, %v; want the 5 that the database has", r.Followers, err)
+	}
 }
 
 func cutSocket(dsn string) (string, bool) {
