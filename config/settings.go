@@ -20,17 +20,17 @@ type Settings struct {
 
 // MySQL says where the database is.
 type MySQL struct {
-	DSN  DSN `name:"mysql" env:"KITH_MYSQL_DSN" placeholder:"DSN" help:"The MySQL or MariaDB database, as user:password@tcp(host:3306)/database or user@unix(/path/to/socket)/database. TLS and other parameters of the Go driver go after a question mark. Where it can, give it in the environment or the settings file: a flag shows in the process list."`
-	Pool int `name:"mysql-pool" env:"KITH_MYSQL_POOL" default:"40" help:"Connections to MySQL that this process opens at most, 4 to 1000. A quarter of them is kept for statements with long lists. Raise it when go_sql_wait_duration_seconds_total grows and MySQL has processors to spare; the sum over all processes must stay below the server's max_connections."`
+	DSN  DSN `name:"mysql" env:"KITH_MYSQL_DSN" placeholder:"DSN" help:"The MySQL or MariaDB database, as user:password@tcp(host:3306)/database or user@unix(/path/to/socket)/database. TLS and other parameters of the Go driver go after a question mark. Prefer the environment or the settings file: a flag shows in the process list."`
+	Pool int `name:"mysql-pool" env:"KITH_MYSQL_POOL" default:"40" help:"The most connections to MySQL that this process opens, 4 to 1000. A quarter of them are for statements with long lists. Raise it when go_sql_wait_duration_seconds_total grows and MySQL has processors to spare; those of all processes together must stay below the server's max_connections."`
 }
 
 // Cache says where rows are kept close, and for how long.
 type Cache struct {
-	Memcached   []string      `name:"memcached" env:"KITH_MEMCACHED" placeholder:"HOST:PORT" help:"The memcached servers, comma separated, each host:port or the path of a unix socket, in the same order for every process. Empty means a cache in this process, which is right for one process and shows other processes' changes only after KITH_LOCAL_CACHE_EXPIRY."`
+	Memcached   []string      `name:"memcached" env:"KITH_MEMCACHED" placeholder:"HOST:PORT" help:"The memcached servers, comma separated, each host:port or the path of a unix socket, in the same order for every process. Empty means a cache in this process: right where there is one process only, since changes of another show after KITH_LOCAL_CACHE_EXPIRY."`
 	Timeout     time.Duration `name:"cache-timeout" env:"KITH_CACHE_TIMEOUT" default:"100ms" help:"How long a call to memcached may take, 1ms to 10s. A server that takes longer is left alone until it answers again. Raise it only where memcached is far away."`
 	Expiry      time.Duration `name:"cache-expiry" env:"KITH_CACHE_EXPIRY" default:"10m" help:"How long memcached holds a row, 1s to 720h; it bounds how long a row can be stale after a change of the server list or a lost message. Raise it for fewer reads of MySQL."`
-	LocalSize   Size          `name:"local-cache-size" env:"KITH_LOCAL_CACHE_SIZE" default:"64MiB" help:"Memory of the cache in this process, 1MiB to 64GiB: of all rows while KITH_MEMCACHED is empty, else of long lists only, which memcached then sends again only when they have changed. Raise it when kith_cache_gets_total shows more misses than hits, or long lists are read much, and there is memory to spare."`
-	LocalExpiry time.Duration `name:"local-cache-expiry" env:"KITH_LOCAL_CACHE_EXPIRY" default:"5s" help:"How long the cache in this process holds a row, 1s to 24h: the time after which it shows what an import or another process changed. Raise it where no other process writes."`
+	LocalSize   Size          `name:"local-cache-size" env:"KITH_LOCAL_CACHE_SIZE" default:"64MiB" help:"Memory of the cache in this process, 1MiB to 64GiB. Where KITH_MEMCACHED is empty it holds all rows, else only long lists, so that memcached sends them again only when they have changed. Raise it when kith_cache_gets_total shows more misses than hits, or long lists are read often, and there is memory to spare."`
+	LocalExpiry time.Duration `name:"local-cache-expiry" env:"KITH_LOCAL_CACHE_EXPIRY" default:"5s" help:"How long the cache in this process holds a row, 1s to 24h; after that it shows what an import or another process has changed. Raise it where no other process writes."`
 }
 
 // HTTP says where and how clients are answered.
@@ -38,16 +38,16 @@ type HTTP struct {
 	Listen         string         `name:"listen" env:"KITH_LISTEN" default:"127.0.0.1:8080" help:"The address to serve on, host:port. Set it to :8080 to be reached from other machines; TLS is left to a proxy in front."`
 	BaseURL        string         `name:"base-url" env:"KITH_BASE_URL" placeholder:"URL" help:"The address under which clients reach kith, such as https://social.example: links to the next page and the addresses of accounts begin with it. Empty means what each request calls the server. Set it behind a proxy that ends TLS."`
 	Title          string         `name:"title" env:"KITH_TITLE" default:"kith" help:"The name of this service that clients show, 1 to 100 characters."`
-	RequestTimeout time.Duration  `name:"request-timeout" env:"KITH_REQUEST_TIMEOUT" default:"10s" help:"How long a request may take before it is answered 503, 100ms to 50s. Lower it where the proxy in front gives up sooner."`
+	RequestTimeout time.Duration  `name:"request-timeout" env:"KITH_REQUEST_TIMEOUT" default:"10s" help:"How long a request may take, 100ms to 50s; then it is answered 503. Lower it where the proxy in front gives up sooner."`
 	MaxBody        Size           `name:"max-body" env:"KITH_MAX_BODY" default:"64KiB" help:"The longest body of a request, 1KiB to 16MiB; longer ones are answered 413. The longest sensible one, a note of 2,000 characters, fits the default."`
-	RateLimit      int            `name:"rate-limit" env:"KITH_RATE_LIMIT" default:"300000" help:"Requests of one account, or without a token of one address, in 5 minutes before they are answered 429, 1 to 1000000000; each process counts for itself. The default stops runaway loops only. Lower it when single accounts take more than their share."`
+	RateLimit      int            `name:"rate-limit" env:"KITH_RATE_LIMIT" default:"300000" help:"How many requests one account, or one address without a token, may make in 5 minutes, 1 to 1000000000; more are answered 429. Each process counts for itself. The default only stops runaway loops. Lower it when single accounts take more than their share."`
 	TrustedProxies []netip.Prefix `name:"trusted-proxies" env:"KITH_TRUSTED_PROXIES" placeholder:"NETWORK" help:"The networks of the proxies in front, comma separated, such as 10.0.0.0/8. Their X-Forwarded-For header tells whose requests without a token are counted together. Empty means that whoever connects is the client; set it when all clients come through a proxy."`
 	ShutdownGrace  time.Duration  `name:"shutdown-grace" env:"KITH_SHUTDOWN_GRACE" default:"20s" help:"How long requests and writes under way may take to end after SIGTERM or Ctrl-C, 1s to 10m. Keep it below what the supervisor allows (systemd 90s, Docker 10s, Kubernetes 30s)."`
 }
 
 // Token says which bearer tokens are believed.
 type Token struct {
-	Secret    Secret `name:"token-secret" env:"KITH_TOKEN_SECRET" placeholder:"TEXT" help:"The secret that tokens are signed with (HS256), at least 32 bytes, for instance the output of: openssl rand -hex 32. Who knows it can act as every account. Give it in the environment or the settings file: a flag shows in the process list. Changing it ends all tokens signed with it."`
+	Secret    Secret `name:"token-secret" env:"KITH_TOKEN_SECRET" placeholder:"TEXT" help:"The secret that tokens are signed with (HS256), at least 32 bytes, for instance the output of: openssl rand -hex 32. Whoever knows it can act as every account. Prefer the environment or the settings file: a flag shows in the process list. Changing it ends all tokens signed with it."`
 	PublicKey string `name:"token-public-key" env:"KITH_TOKEN_PUBLIC_KEY" placeholder:"FILE" help:"A PEM file with the Ed25519 public key of the product's own sign-in, whose tokens (EdDSA) are then believed. kith cannot make such tokens."`
 	JWKS      string `name:"token-jwks" env:"KITH_TOKEN_JWKS" placeholder:"FILE|URL" help:"A file or an https address with the JSON Web Key Set of the product's own sign-in. An address is read again every 20 seconds, a file only at the start. Use it where that sign-in changes its keys."`
 	Issuer    string `name:"token-issuer" env:"KITH_TOKEN_ISSUER" placeholder:"TEXT" help:"The issuer (iss) that tokens must name; empty accepts any. Set it where the keys of the sign-in also sign for others."`
@@ -57,19 +57,19 @@ type Token struct {
 // Relation says what accounts may do.
 type Relation struct {
 	ListCap        int `name:"list-cap" env:"KITH_LIST_CAP" default:"10000" help:"How many of the newest friends, followers and following each a row keeps at hand, 10 to 100000; the trim job moves older ones to the archive, a write does where there are twice as many. Counts stay, and pages go on into the archive. Lower it for smaller rows."`
-	FollowingLimit int `name:"following-limit" env:"KITH_FOLLOWING_LIMIT" default:"0" help:"How many accounts one account may follow, 0 for any number, at most 1000000000. A follow past it is answered 422; who follows more already keeps them. Set it against follow spam."`
+	FollowingLimit int `name:"following-limit" env:"KITH_FOLLOWING_LIMIT" default:"0" help:"How many accounts one account may follow, 0 for any number, at most 1000000000. A follow past it is answered 422; whoever follows more already keeps them. Set it against follow spam."`
 }
 
 // Affinity says how interactions are taken and what they are worth: the hidden
 // order of one's friends, and suggestions.
 type Affinity struct {
-	Weights    Weights       `name:"affinity-weights" env:"KITH_AFFINITY_WEIGHTS" default:"follow=4,visit=1,message=4,comment=3,reply=3,repost=3,favourite=1,mention=2" help:"The kinds of interaction and what one of each is worth, kind=weight comma separated: kinds of 1 to 32 of a-z, 0-9 and _, weights above 0, at most 1000, 64 kinds at most. Only these kinds are taken; leave out what shall not count, add what the product has besides. What was folded before a change keeps its score."`
-	HalfLife   time.Duration `name:"affinity-half-life" env:"KITH_AFFINITY_HALF_LIFE" default:"720h" help:"The time in which an interaction loses half of its worth, 1h to 87600h. Lower it where friends shall move up and down faster."`
-	Kept       int           `name:"affinity-kept" env:"KITH_AFFINITY_KEPT" default:"500" help:"With how many others an account has a score, those with the highest, 10 to 5000; each takes 8 to 12 bytes. The order of friends is by time beyond them."`
-	Buffer     int           `name:"interaction-buffer" env:"KITH_INTERACTION_BUFFER" default:"20000" help:"How many interactions may wait in memory for the database, 100 to 10000000, some 60 bytes each. More are dropped and counted in kith_interactions_dropped_total as full; raise it when that grows."`
-	Flush      time.Duration `name:"interaction-flush" env:"KITH_INTERACTION_FLUSH" default:"5s" help:"How often interactions go from memory to the database, 100ms to 10m; a process that is killed loses as many. Raise it for fewer and larger writes."`
-	SeenWithin time.Duration `name:"suggest-seen" env:"KITH_SUGGEST_SEEN" default:"720h" help:"How lately an account must have been seen to be given new suggestions, 1h to 87600h. Lower it to spare the suggest job work."`
-	Refresh    time.Duration `name:"suggest-refresh" env:"KITH_SUGGEST_REFRESH" default:"24h" help:"How old the suggestions of an account become before they are made again, 1m to 87600h."`
+	Weights    Weights       `name:"affinity-weights" env:"KITH_AFFINITY_WEIGHTS" default:"follow=4,visit=1,message=4,comment=3,reply=3,repost=3,favourite=1,mention=2" help:"The kinds of interaction and what one of each is worth, kind=weight comma separated: kinds of 1 to 32 of a-z, 0-9 and _, weights above 0, at most 1000, 64 kinds at most. Only these kinds are taken; leave out what should not count, add what the product has besides. Interactions that were folded before a change keep their score."`
+	HalfLife   time.Duration `name:"affinity-half-life" env:"KITH_AFFINITY_HALF_LIFE" default:"720h" help:"The time in which an interaction loses half of its worth, 1h to 87600h. Lower it where friends should move up and down faster."`
+	Kept       int           `name:"affinity-kept" env:"KITH_AFFINITY_KEPT" default:"500" help:"For how many others an account keeps a score, those with the highest, 10 to 5000; each takes 8 to 12 bytes. Friends without a score are ordered by time."`
+	Buffer     int           `name:"interaction-buffer" env:"KITH_INTERACTION_BUFFER" default:"20000" help:"How many interactions may wait in memory for the database, 100 to 10000000, some 60 bytes each. More are dropped, and counted in kith_interactions_dropped_total with the reason full; raise it when that grows."`
+	Flush      time.Duration `name:"interaction-flush" env:"KITH_INTERACTION_FLUSH" default:"5s" help:"How often interactions go from memory to the database, 100ms to 10m; a process that is killed loses those of that time. Raise it for fewer and larger writes."`
+	SeenWithin time.Duration `name:"suggest-seen" env:"KITH_SUGGEST_SEEN" default:"720h" help:"How recently an account must have been seen to get new suggestions, 1h to 87600h. Lower it to give the job suggest less to do."`
+	Refresh    time.Duration `name:"suggest-refresh" env:"KITH_SUGGEST_REFRESH" default:"24h" help:"How old the suggestions of an account may be before they are made again, 1m to 87600h."`
 }
 
 // Cron says when the maintenance jobs run and how fast they may be. `kith cron`
@@ -77,17 +77,17 @@ type Affinity struct {
 type Cron struct {
 	Trim          string        `name:"cron-trim" env:"KITH_CRON_TRIM" default:"*/5 * * * *" help:"When the job trim runs, which moves what is over KITH_LIST_CAP to the archive: a cron expression of five fields (minute, hour, day, month, weekday), or six with the second first, in UTC; off for never. Set it the same in every process."`
 	Affinity      string        `name:"cron-affinity" env:"KITH_CRON_AFFINITY" default:"*/5 * * * *" help:"When the job affinity runs, which folds the interactions taken since into the hidden order of friends; as KITH_CRON_TRIM."`
-	Suggest       string        `name:"cron-suggest" env:"KITH_CRON_SUGGEST" default:"20 * * * *" help:"When the job suggest runs, which makes the suggestions of accounts seen lately; as KITH_CRON_TRIM."`
-	Audit         string        `name:"cron-audit" env:"KITH_CRON_AUDIT" default:"0 2 * * 0" help:"When the job audit runs, which walks all rows and reports what does not hold; as KITH_CRON_TRIM. The default is Sunday at 2."`
-	Expire        string        `name:"cron-expire" env:"KITH_CRON_EXPIRE" default:"30 3 * * *" help:"When the job expire runs, which walks all rows and drops mutes and requests whose time has passed, and old job runs; as KITH_CRON_TRIM."`
-	Rate          int           `name:"cron-rate" env:"KITH_CRON_RATE" default:"5000" help:"How many rows a second a job looks at most, 0 for any number, at most 10000000. Lower it where jobs are felt by live traffic; 10 million rows take 33 minutes with the default."`
+	Suggest       string        `name:"cron-suggest" env:"KITH_CRON_SUGGEST" default:"20 * * * *" help:"When the job suggest runs, which makes the suggestions of accounts seen recently; as KITH_CRON_TRIM."`
+	Audit         string        `name:"cron-audit" env:"KITH_CRON_AUDIT" default:"0 2 * * 0" help:"When the job audit runs, which reads all rows and reports faults; as KITH_CRON_TRIM. The default is Sunday at 2."`
+	Expire        string        `name:"cron-expire" env:"KITH_CRON_EXPIRE" default:"30 3 * * *" help:"When the job expire runs, which reads all rows and drops mutes and requests whose time has passed, and old records of job runs; as KITH_CRON_TRIM."`
+	Rate          int           `name:"cron-rate" env:"KITH_CRON_RATE" default:"5000" help:"How many rows a second a job reads at most, 0 for any number, at most 10000000. Lower it where live traffic feels the jobs; 10 million rows take 33 minutes with the default."`
 	RequestExpiry time.Duration `name:"request-expiry" env:"KITH_REQUEST_EXPIRY" default:"0s" help:"How long a request to follow waits for an answer before the job expire drops it, 1h to 87600h; 0 for ever."`
-	RunKeep       time.Duration `name:"job-run-keep" env:"KITH_JOB_RUN_KEEP" default:"720h" help:"How long the rows that tell of job runs are kept, 1h to 87600h; the newest run of each job always is."`
+	RunKeep       time.Duration `name:"job-run-keep" env:"KITH_JOB_RUN_KEEP" default:"720h" help:"How long the records of job runs are kept, 1h to 87600h; the newest of each job always is."`
 	Listen        string        `name:"cron-listen" env:"KITH_CRON_LISTEN" placeholder:"HOST:PORT" help:"The address on which kith cron shows its /metrics; empty for none. In kith dev they are among those of the server."`
 }
 
 // Log says what is written to standard error.
 type Log struct {
-	Level  string `name:"log-level" env:"KITH_LOG_LEVEL" default:"info" enum:"debug,info,warn,error" help:"The least that is logged: debug, info, warn or error. Set warn where a line a request is too much."`
+	Level  string `name:"log-level" env:"KITH_LOG_LEVEL" default:"info" enum:"debug,info,warn,error" help:"The least that is logged: debug, info, warn or error. Set warn where one line for each request is too much."`
 	Format string `name:"log-format" env:"KITH_LOG_FORMAT" default:"text" enum:"text,json" help:"The form of log lines: text, or json for programs that collect them."`
 }

@@ -11,13 +11,13 @@ import (
 // faultsLogged is how many faults of one run are logged; the others are counted.
 const faultsLogged = 1000
 
-// Audit makes the job that looks whether what must hold of the rows does hold.
-// With cfg.Repair it mends what does not; a dry run never does. Faults are
+// Audit makes the job that checks that the rows agree. With cfg.Repair it mends
+// those that do not; a dry run never does. Faults are
 // logged, and a run after which some remain has failed, so that the list of the
 // jobs shows it. What a run has summed up is gone when it stops: the next begins
 // anew and keeps no cursor.
 func Audit(cfg audit.Config) Job {
-	return Job{Name: "audit", About: "looks whether both sides of every follow agree and counts are true",
+	return Job{Name: "audit", About: "checks that both sides of every follow agree and that counts are true",
 		Work: func(ctx context.Context, run *Run) error { return auditAll(ctx, cfg, run) }}
 }
 

@@ -113,8 +113,8 @@ func (j jobs) metrics(address string) (done func(), err error) {
 
 type cronRunCmd struct {
 	cronOn
-	Name    string  `arg:"" help:"The job, one of those of kith cron list."`
-	DryRun  bool    `help:"Say what would be done and write nothing. It looks at everything from the beginning and needs no lease."`
+	Name    string  `arg:"" help:"The job: kith cron list shows them all."`
+	DryRun  bool    `help:"Say what would be done and write nothing. It begins at the beginning and needs no lease."`
 	Account *uint64 `placeholder:"ID" help:"Work on this account only."`
 	Wait    bool    `help:"Wait while another process runs the job."`
 }

@@ -18,7 +18,7 @@ import (
 )
 
 type devCmd struct {
-	Dir      string          `default:".kith" placeholder:"FOLDER" help:"Where the private database and the token secret are kept, .kith where nothing is said; made where it is missing."`
+	Dir      string          `default:".kith" placeholder:"FOLDER" help:"The folder of the private database and the token secret, .kith unless another is given. It is made if it is missing."`
 	Demo     bool            `default:"true" negatable:"" help:"Put a dozen people who know each other into an empty database. Switch it off to begin with a graph of your own."`
 	Settings config.Settings `embed:""`
 

@@ -36,7 +36,7 @@ var exits = []struct {
 	means string
 }{
 	{exitDone, "done"},
-	{exitFailed, "refused or failed for a reason that none of the following is"},
+	{exitFailed, "refused or failed, for any other reason"},
 	{exitUsage, "wrong usage: a command, a flag, a setting or a name in the environment"},
 	{exitDatabase, "no database: it cannot be used, or lacks migrations"},
 	{exitFaults, "faults: an audit leaves some"},

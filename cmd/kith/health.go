@@ -24,7 +24,7 @@ type healthCmd struct {
 
 // Help is the text above the flags.
 func (healthCmd) Help() string {
-	return "Ends with exit code 0 where it lives. It asks the address of KITH_LISTEN for /livez, or that of KITH_CRON_LISTEN for /metrics."
+	return "The exit code is 0 if it answers, else 1. It asks the address of KITH_LISTEN for /livez, or that of KITH_CRON_LISTEN for /metrics."
 }
 
 // Run asks.

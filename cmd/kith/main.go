@@ -31,7 +31,7 @@ import (
 
 // commands is what can be typed.
 type commands struct {
-	Config config.File `name:"config" env:"KITH_CONFIG" placeholder:"FILE" help:"A settings file: NAME=value lines with the names of the environment, which stands above it."`
+	Config config.File `name:"config" env:"KITH_CONFIG" placeholder:"FILE" help:"A settings file: NAME=value lines, with the same names as in the environment, which overrides it."`
 
 	ShowVersion kong.VersionFlag `name:"version" help:"Print the version."`
 
@@ -44,11 +44,11 @@ type commands struct {
 	Account accountCmd `cmd:"" help:"Make, show and list accounts."`
 	Token   tokenCmd   `cmd:"" help:"Print a token with which a client acts as an account."`
 	Dev     devCmd     `cmd:"" help:"Run everything in one process, with a private database in a folder."`
-	Health  healthCmd  `cmd:"" help:"Ask the server on this machine, or kith cron, whether it lives."`
+	Health  healthCmd  `cmd:"" help:"Ask the server on this machine, or kith cron, if it is alive."`
 	Version versionCmd `cmd:"" help:"Print the version."`
 	Help    helpCmd    `cmd:"" help:"Explain a command; the same as its --help."`
 
-	Completion kongcompletion.Completion `cmd:"" help:"Let bash, zsh or fish complete commands and flags: say what to type for it."`
+	Completion completionCmd `cmd:"" help:"Say what to type so that bash, zsh or fish completes commands and flags."`
 }
 
 var errSecondSignal = errors.New("a second signal: what was under way is cut off")

@@ -20,7 +20,7 @@ type serveCmd struct {
 // Help is the text above the settings.
 func (serveCmd) Help() string {
 	return "Answers clients until SIGINT or SIGTERM, then finishes what is under way. Each setting is a flag, a name in the " +
-		"environment, or a line of the settings file, in this order of precedence. The database must be migrated: kith migrate up."
+		"environment, or a line of the settings file: the first of these counts. The database must be migrated: kith migrate up."
 }
 
 // Run serves until ctx ends.

@@ -15,7 +15,7 @@ type tokenCmd struct {
 	tool
 	Account uint64        `required:"" placeholder:"ID" help:"The id of the account that the token acts as."`
 	Scope   string        `default:"read write follow" help:"What the token may do: scopes separated by spaces."`
-	TTL     time.Duration `name:"ttl" default:"24h" help:"How long the token is good, 1s to 87600h."`
+	TTL     time.Duration `name:"ttl" default:"24h" help:"How long the token is valid, 1s to 87600h."`
 
 	Token config.Token `embed:"" group:"Tokens"`
 }
@@ -24,7 +24,7 @@ func (t *tokenCmd) astray() bool { return t.tool.astray() || t.Token.Secret.Reve
 
 // Help is the text above the flags.
 func (tokenCmd) Help() string {
-	return "Prints the token and nothing else. It looks in the database whether the account exists."
+	return "Prints the token and nothing else. The account must exist in the database."
 }
 
 // maxTTL is the longest life of a token: ten years.
