@@ -36,7 +36,7 @@ func auditAll(ctx context.Context, cfg audit.Config, run *Run) error {
 	if err != nil {
 		return err
 	}
-	run.Log.Info("audit", "rows", sum.Rows, "edges", sum.Edges, "suspects", sum.Suspects, "faults", sum.Found, "mended", sum.Mended, "took", sum.Duration)
+	run.Log.Info("audit", "rows", sum.Rows, "edges", sum.Edges, "suspects", sum.Suspects, "faults", sum.Found, "mended", sum.Mended, "duration_ms", sum.Duration.Milliseconds())
 	return Remain(sum)
 }
 

@@ -24,19 +24,24 @@ func NewMetrics(reg prometheus.Registerer) *Metrics {
 		runs: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "kith_job_runs_total", Help: "Runs of jobs in this process that ended, by result: ok, failed, stopped."}, []string{"job", "result"}),
 		seconds: prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: "kith_job_seconds", Help: "How long runs of jobs took.",
 			Buckets: []float64{.01, .1, 1, 10, 60, 600, 3600, 6 * 3600, 24 * 3600}}, byJob),
-		success: prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "kith_job_last_success_timestamp", Help: "When a run of the job last ended well in any process, as far as this one knows; unix seconds."}, byJob),
+		success: prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "kith_job_last_success_timestamp_seconds",
+			Help: "When a run of the job last ended well in any process, as unix seconds; 0 where none ever did. Jobs that are off have none."}, byJob),
 	}
 	reg.MustRegister(m.rows, m.runs, m.seconds, m.success)
 	return m
 }
 
-// expect shows the counts of a job that is to be run as 0: an increase from no
-// count at all is none to Prometheus.
-func (m *Metrics) expect(name string) {
+// expect shows the counts of a job as 0: an increase from no count at all is none to
+// Prometheus. So is the last success of one that is to run by itself: of a job that
+// never ran it is as old as can be.
+func (m *Metrics) expect(name string, scheduled bool) {
 	if m == nil {
 		return
 	}
 	m.rows.WithLabelValues(name)
+	if scheduled {
+		m.success.WithLabelValues(name)
+	}
 	for _, result := range []job.Result{job.OK, job.Failed, job.Stopped} {
 		m.runs.WithLabelValues(name, string(result))
 	}

@@ -168,6 +168,13 @@ func (r *Runner) last(ctx context.Context, j Job) ([]job.Run, error) {
 // recent is how many earlier runs a run looks at.
 const recent = 20
 
+// noteSuccess shows when the newest of runs that ended well did.
+func (r *Runner) noteSuccess(j Job, runs []job.Run) {
+	if at := slices.IndexFunc(runs, func(run job.Run) bool { return run.Name == j.Name && run.Result == job.OK }); at >= 0 {
+		r.cfg.Metrics.succeeded(runs[at])
+	}
+}
+
 // settle looks at the runs before this one: those that never ended were
 // killed, since the lease is ours. ErrServed where one of them served the tick.
 func (r *Runner) settle(ctx context.Context, j Job, tick time.Time) error {
@@ -176,9 +183,7 @@ func (r *Runner) settle(ctx context.Context, j Job, tick time.Time) error {
 		return err
 	}
 	served := false
-	if at := slices.IndexFunc(runs, func(run job.Run) bool { return run.Name == j.Name && run.Result == job.OK }); at >= 0 {
-		r.cfg.Metrics.succeeded(runs[at])
-	}
+	r.noteSuccess(j, runs)
 	for _, run := range runs {
 		if run.Ended == 0 {
 			if err := r.cfg.Runs.Bury(ctx, run, r.cfg.Now().UnixMilli()); err != nil {

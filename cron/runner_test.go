@@ -102,7 +102,7 @@ func TestRunner_Run(t *testing.T) {
 	if err := testutil.GatherAndCompare(reg, strings.NewReader(want), "kith_job_rows_total"); err != nil {
 		t.Error(err)
 	}
-	for _, metric := range []string{"kith_job_runs_total", "kith_job_seconds", "kith_job_last_success_timestamp"} {
+	for _, metric := range []string{"kith_job_runs_total", "kith_job_seconds", "kith_job_last_success_timestamp_seconds"} {
 		if n, err := testutil.GatherAndCount(reg, metric); n != 1 || err != nil {
 			t.Errorf("%d of %s, %v, want 1", n, metric, err)
 		}

@@ -31,7 +31,7 @@ type Scheduler struct {
 // NewScheduler makes a Scheduler.
 func NewScheduler(r *Runner, plans []Plan) *Scheduler {
 	for _, p := range plans {
-		r.cfg.Metrics.expect(p.Job.Name)
+		r.cfg.Metrics.expect(p.Job.Name, !p.Schedule.Off())
 	}
 	return &Scheduler{runner: r, plans: plans, log: r.cfg.Log}
 }
@@ -73,13 +73,15 @@ func (s *Scheduler) Run(ctx context.Context) error {
 }
 
 // unfinished reports that the last run on the schedule did not come to its
-// end: it was stopped, or killed, or is under way elsewhere and may be.
+// end: it was stopped, or killed, or is under way elsewhere and may be. It notes the
+// last success for the metrics.
 func (s *Scheduler) unfinished(ctx context.Context, j Job) bool {
 	runs, err := s.runner.cfg.Runs.Last(ctx, j.Name, recent)
 	if err != nil {
 		s.log.Warn("read the runs of a job", "job", j.Name, "error", err)
 		return false
 	}
+	s.runner.noteSuccess(j, runs)
 	for _, run := range runs {
 		if run.Tick != 0 {
 			return run.Result != job.OK && run.Result != job.Failed
@@ -110,7 +112,7 @@ func (s *Scheduler) tick(ctx context.Context, p Plan) {
 
 // say logs how a run ended.
 func (s *Scheduler) say(ctx context.Context, j Job, run job.Run, err error) {
-	log := s.log.With("job", j.Name, "rows", run.Rows, "done", run.Done, "took", time.Duration(run.Ended-run.Started)*time.Millisecond)
+	log := s.log.With("job", j.Name, "rows", run.Rows, "done", run.Done, "duration_ms", run.Ended-run.Started)
 	switch {
 	case err == nil && run.Done > 0:
 		log.Info("job done")

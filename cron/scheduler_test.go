@@ -2,9 +2,12 @@ package cron_test
 
 import (
 	"context"
+	"maps"
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
 
 	"kith/cron"
 	"kith/repo/job"
@@ -148,4 +151,49 @@ func TestScheduler_Off(t *testing.T) {
 		return nil
 	}}})
 	stop()
+}
+
+// An alert on a success that grows old sees jobs that never ran, and after a start
+// those that ran before.
+func TestScheduler_LastSuccess(t *testing.T) {
+	reg := prometheus.NewRegistry()
+	w := newWorker(t, "a:1", func(c *cron.RunnerConfig) { c.Metrics = cron.NewMetrics(reg) })
+	yearly, err := cron.ParseSchedule("0 0 1 1 *")
+	if err != nil {
+		t.Fatal(err)
+	}
+	done := make(chan struct{}, 100)
+	idle := func(name string) cron.Job {
+		return cron.Job{Name: name, Work: func(context.Context, *cron.Run) error { done <- struct{}{}; return nil }}
+	}
+	never, ran, off, last := jobName(t), jobName(t), jobName(t), jobName(t)
+	for _, run := range []job.Run{
+		{Name: ran, Started: 1_600_000_000_000, Ended: 1_600_000_001_500, Tick: 1, Result: job.OK},
+		{Name: ran, Started: 1_600_000_002_000, Ended: 1_600_000_003_000, Tick: 1, Result: job.Failed},
+		{Name: off, Started: 1_600_000_000_000, Ended: 1_600_000_001_500, Tick: 1, Result: job.Failed},
+	} {
+		if err := w.runs.Save(t.Context(), run); err != nil {
+			t.Fatal(err)
+		}
+	}
+	stop := w.schedule(t, cron.Plan{Job: idle(never), Schedule: yearly}, cron.Plan{Job: idle(ran), Schedule: yearly},
+		cron.Plan{Job: idle(off)}, cron.Plan{Job: idle(last), Schedule: everySecond(t)})
+	wait(t, done, "a run")
+	stop()
+	families, err := reg.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := map[string]float64{}
+	for _, f := range families {
+		for _, m := range f.GetMetric() {
+			if f.GetName() == "kith_job_last_success_timestamp_seconds" {
+				got[m.GetLabel()[0].GetValue()] = m.GetGauge().GetValue()
+			}
+		}
+	}
+	delete(got, last)
+	if want := map[string]float64{never: 0, ran: 1_600_000_001.5}; !maps.Equal(got, want) {
+		t.Errorf("got %v, want %v", got, want)
+	}
 }

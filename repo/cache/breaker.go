@@ -189,7 +189,7 @@ func (n *node) open(s *session) bool {
 		return false
 	}
 	s.open.Store(true)
-	n.log.Info("memcached server back", "away", n.now().Sub(n.since))
+	n.log.Info("memcached server back", "away_seconds", n.now().Sub(n.since).Seconds())
 	return true
 }
 
