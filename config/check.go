@@ -21,7 +21,7 @@ const minSecret = 32
 // Check refuses what a server cannot be started with, by name. It is nil
 // for settings that `kith serve` can use.
 func (s Settings) Check() error {
-	return cmp.Or(s.MySQL.Required(), s.MySQL.Check(), s.Cache.Check(), s.HTTP.Check(),
+	return cmp.Or(s.MySQL.Required(), s.MySQL.Check(), s.Cache.Check(), s.HTTP.Check(), s.Admin.Check(),
 		s.Token.Required(), s.Token.Check(), s.Relation.Check(), s.Affinity.Check(), s.Cron.Check(), s.Log.Check())
 }
 
@@ -74,8 +74,18 @@ func (h HTTP) Check() error {
 		within("KITH_REQUEST_TIMEOUT", h.RequestTimeout, 100*time.Millisecond, 50*time.Second),
 		within("KITH_MAX_BODY", h.MaxBody, 1<<10, 16<<20),
 		within("KITH_RATE_LIMIT", h.RateLimit, 1, 1e9),
+		within("KITH_MAX_CONNECTIONS", h.MaxConnections, 10, 1_000_000),
+		within("KITH_DRAIN", h.Drain, 0, 10*time.Minute),
 		within("KITH_SHUTDOWN_GRACE", h.ShutdownGrace, time.Second, 10*time.Minute),
 	)
+}
+
+// Check refuses an address that is none.
+func (a Admin) Check() error {
+	if _, port, err := net.SplitHostPort(a.Listen); a.Listen != "" && (err != nil || !isPort(port, 0)) {
+		return refuse("KITH_ADMIN_LISTEN", fmt.Sprintf("%q is not host:port", a.Listen))
+	}
+	return nil
 }
 
 // Required refuses a server that could believe no token.
@@ -119,9 +129,6 @@ func (a Affinity) Check() error {
 
 // Check refuses values that make no sense.
 func (c Cron) Check() error {
-	if _, port, err := net.SplitHostPort(c.Listen); c.Listen != "" && (err != nil || !isPort(port, 0)) {
-		return refuse("KITH_CRON_LISTEN", fmt.Sprintf("%q is not host:port", c.Listen))
-	}
 	if c.RequestExpiry != 0 {
 		if err := within("KITH_REQUEST_EXPIRY", c.RequestExpiry, time.Hour, 87600*time.Hour); err != nil {
 			return err

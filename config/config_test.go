@@ -95,7 +95,7 @@ func TestSettings_Shared(t *testing.T) {
 	good(t)
 	want, err := start(t, "--memcached", "a:1,b:2", "--list-cap", "500", "--following-limit", "7", "--affinity-weights", "visit=0.5,follow=4",
 		"--affinity-half-life", "1h30m", "--local-cache-size", "3MiB", "--cron-trim", "", "--cron-audit", "1 2 3 4 *", "--cron-rate", "0",
-		"--token-issuer", "it's $me", "--cron-listen", "127.0.0.1:1", "--listen", "127.0.0.1:2", "--mysql-pool", "9", "--log-level", "warn")
+		"--token-issuer", "it's $me", "--admin-listen", "127.0.0.1:1", "--listen", "127.0.0.1:2", "--mysql-pool", "9", "--log-level", "warn")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -110,7 +110,7 @@ func TestSettings_Shared(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want.Token.Secret, want.Cron.Listen = got.Token.Secret, ""
+	want.Token.Secret = got.Token.Secret
 	for _, c := range []struct{ got, want any }{
 		{got.Cache, want.Cache}, {got.Token, want.Token}, {got.Relation, want.Relation}, {got.Affinity, want.Affinity}, {got.Cron, want.Cron},
 		{got.HTTP.Listen, "127.0.0.1:8080"}, {got.MySQL.Pool, 40}, {got.Log.Level, "info"},
@@ -222,11 +222,12 @@ func TestSettings_Check(t *testing.T) {
 		{"KITH_LISTEN", ""}, {"KITH_LISTEN", "8080"}, {"KITH_LISTEN", "a:70000"},
 		{"KITH_BASE_URL", "social.example"}, {"KITH_BASE_URL", "https://a/b"}, {"KITH_TITLE", ""},
 		{"KITH_REQUEST_TIMEOUT", "1ms"}, {"KITH_MAX_BODY", "1B"}, {"KITH_RATE_LIMIT", "0"}, {"KITH_SHUTDOWN_GRACE", "-1s"},
+		{"KITH_MAX_CONNECTIONS", "9"}, {"KITH_DRAIN", "-1s"}, {"KITH_DRAIN", "11m"},
 		{"KITH_TOKEN_SECRET", ""}, {"KITH_TOKEN_SECRET", "short"}, {"KITH_TOKEN_JWKS", "ftp://x"},
 		{"KITH_FOLLOWING_LIMIT", "-1"},
 		{"KITH_CRON_TRIM", "often"}, {"KITH_CRON_AUDIT", "@every 5m"}, {"KITH_CRON_EXPIRE", "CRON_TZ=Asia/Tokyo 0 3 * * *"},
 		{"KITH_CRON_SUGGEST", "0 0 31 2 *"}, {"KITH_CRON_AFFINITY", "* * * * * * *"}, {"KITH_CRON_RATE", "-1"},
-		{"KITH_REQUEST_EXPIRY", "1m"}, {"KITH_JOB_RUN_KEEP", "0s"}, {"KITH_CRON_LISTEN", "9100"},
+		{"KITH_REQUEST_EXPIRY", "1m"}, {"KITH_JOB_RUN_KEEP", "0s"}, {"KITH_ADMIN_LISTEN", "9100"},
 	} {
 		t.Run(c.name+"="+c.value, func(t *testing.T) {
 			good(t)

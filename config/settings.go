@@ -11,6 +11,7 @@ type Settings struct {
 	MySQL    MySQL    `embed:"" group:"MySQL"`
 	Cache    Cache    `embed:"" group:"Cache"`
 	HTTP     HTTP     `embed:"" group:"HTTP"`
+	Admin    Admin    `embed:"" group:"Operations"`
 	Token    Token    `embed:"" group:"Tokens"`
 	Relation Relation `embed:"" group:"Relations"`
 	Affinity Affinity `embed:"" group:"Affinity"`
@@ -42,7 +43,14 @@ type HTTP struct {
 	MaxBody        Size           `name:"max-body" env:"KITH_MAX_BODY" default:"64KiB" help:"The longest body of a request, 1KiB to 16MiB; longer ones are answered 413. The longest sensible one, a note of 2,000 characters, fits the default."`
 	RateLimit      int            `name:"rate-limit" env:"KITH_RATE_LIMIT" default:"300000" help:"How many requests one account, or one address without a token, may make in 5 minutes, 1 to 1000000000; more are answered 429. Each process counts for itself. The default only stops runaway loops. Lower it when single accounts take more than their share."`
 	TrustedProxies []netip.Prefix `name:"trusted-proxies" env:"KITH_TRUSTED_PROXIES" placeholder:"NETWORK" help:"The networks of the proxies in front, comma separated, such as 10.0.0.0/8. Their X-Forwarded-For header tells whose requests without a token are counted together. Empty means that whoever connects is the client; set it when all clients come through a proxy."`
-	ShutdownGrace  time.Duration  `name:"shutdown-grace" env:"KITH_SHUTDOWN_GRACE" default:"20s" help:"How long requests and writes under way may take to end after SIGTERM or Ctrl-C, 1s to 10m. Keep it below what the supervisor allows (systemd 90s, Docker 10s, Kubernetes 30s)."`
+	MaxConnections int            `name:"max-connections" env:"KITH_MAX_CONNECTIONS" default:"10000" help:"Connections of clients that are open at once, 10 to 1000000. Where they are all taken, or the process may open no more files (ulimit -n, less what the database and memcached need), the one that has waited longest for a request is closed to let the next in."`
+	Drain          time.Duration  `name:"drain" env:"KITH_DRAIN" default:"10s" help:"How long requests are still taken after SIGTERM or Ctrl-C, while /readyz answers 503, 0s to 10m; a second signal ends it. Let it be longer than a balancer takes to notice; 0s where there is none."`
+	ShutdownGrace  time.Duration  `name:"shutdown-grace" env:"KITH_SHUTDOWN_GRACE" default:"15s" help:"How long requests and writes under way may take to end after KITH_DRAIN, 1s to 10m. Keep the two together below what the supervisor allows (systemd 90s, Docker 10s, Kubernetes 30s)."`
+}
+
+// Admin says where whoever runs a process looks at it.
+type Admin struct {
+	Listen string `name:"admin-listen" env:"KITH_ADMIN_LISTEN" placeholder:"HOST:PORT" help:"An address of its own for /metrics, /livez and /readyz, of kith serve and of kith cron; two processes on one machine need two. Empty means none: kith serve then shows /metrics to its clients, which it does not otherwise, and kith cron to nobody. /livez and /readyz stay where clients are answered, too, for balancers. Set it where clients shall not see the metrics."`
 }
 
 // Token says which bearer tokens are believed.
@@ -83,7 +91,6 @@ type Cron struct {
 	Rate          int           `name:"cron-rate" env:"KITH_CRON_RATE" default:"5000" help:"How many rows a second a job reads at most, 0 for any number, at most 10000000. Lower it where live traffic feels the jobs; 10 million rows take 33 minutes with the default."`
 	RequestExpiry time.Duration `name:"request-expiry" env:"KITH_REQUEST_EXPIRY" default:"0s" help:"How long a request to follow waits for an answer before the job expire drops it, 1h to 87600h; 0 for ever."`
 	RunKeep       time.Duration `name:"job-run-keep" env:"KITH_JOB_RUN_KEEP" default:"720h" help:"How long the records of job runs are kept, 1h to 87600h; the newest of each job always is."`
-	Listen        string        `name:"cron-listen" env:"KITH_CRON_LISTEN" placeholder:"HOST:PORT" help:"The address on which kith cron shows its /metrics; empty for none. In kith dev they are among those of the server."`
 }
 
 // Log says what is written to standard error.

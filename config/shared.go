@@ -9,7 +9,7 @@ import (
 )
 
 // ownNames are settings of the sections in Shared that are a process's own.
-var ownNames = map[string]bool{"KITH_TOKEN_SECRET": true, "KITH_CRON_LISTEN": true}
+var ownNames = map[string]bool{"KITH_TOKEN_SECRET": true}
 
 // Shared returns, by name, the settings of a server that the commands beside it
 // have to agree with: the cache, the tokens, what rows are like, what the jobs

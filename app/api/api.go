@@ -113,8 +113,10 @@ type Config struct {
 	Log *slog.Logger
 	// Registry gets the metrics and is shown at /metrics; nil: a new one.
 	Registry Registry
-	// Ready names what is not ready and why; empty or nil: all is.
-	Ready func(ctx context.Context) map[string]error
+	// HideMetrics leaves /metrics out: they are shown elsewhere, see NewOperations.
+	HideMetrics bool
+	// Ready names what is not ready; nil: all is. It is called for each probe.
+	Ready func(ctx context.Context) []string
 
 	// RateLimit is how many requests an account or address may make in five
 	// minutes; 0: any number.
@@ -199,6 +201,9 @@ func (cfg Config) checked() (Config, error) {
 	}
 	if cfg.Registry == nil {
 		cfg.Registry = prometheus.NewRegistry()
+	}
+	if cfg.Ready == nil {
+		cfg.Ready = func(context.Context) []string { return nil }
 	}
 	if cfg.Now == nil {
 		cfg.Now = time.Now

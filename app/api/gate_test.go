@@ -3,7 +3,6 @@ package api
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -208,14 +207,12 @@ func TestLog(t *testing.T) {
 
 func TestOperations(t *testing.T) {
 	w := newWorld(t, func(c *Config) {
-		c.Ready = func(context.Context) map[string]error {
-			return map[string]error{"mysql": errors.New("dial 10.0.0.7: refused"), "memcached": errors.New("x")}
-		}
+		c.Ready = func(context.Context) []string { return []string{"draining", "mysql"} }
 	})
 	w.nobody().get("/livez").want(http.StatusOK)
 	for _, path := range []string{"/readyz", "/health"} {
 		a := w.nobody().get(path).want(http.StatusServiceUnavailable)
-		if want := `{"error":"Not ready","code":"not_ready","not_ready":["memcached","mysql"]}`; a.body != want {
+		if want := `{"error":"Not ready","code":"not_ready","not_ready":["draining","mysql"]}`; a.body != want {
 			t.Errorf("%s: got %s, want %s", path, a.body, want)
 		}
 	}
@@ -238,6 +235,40 @@ func TestOperations(t *testing.T) {
 		t.Errorf("got %s", a.body)
 	}
 	ready.nobody().get("/readyz").want(http.StatusOK)
+}
+
+// The pages of operators on an address of their own are those of the server, which
+// then keeps its metrics to itself.
+func TestOperations_Apart(t *testing.T) {
+	w := newWorld(t, func(c *Config) { c.HideMetrics = true })
+	w.nobody().get(metricsPath).refused(http.StatusNotFound, sentenceEndpoint)
+	w.nobody().get(livezPath).want(http.StatusOK)
+	w.nobody().get(readyzPath).want(http.StatusOK)
+	var missing []string
+	h := NewOperations(w.server.cfg.Registry, func(context.Context) []string { return missing })
+	ask := func(path string) (int, string) {
+		got := httptest.NewRecorder()
+		h.ServeHTTP(got, httptest.NewRequest(http.MethodGet, path, nil))
+		if got.Header().Get("X-Content-Type-Options") != "nosniff" {
+			t.Errorf("%s: got headers %v", path, got.Header())
+		}
+		return got.Code, got.Body.String()
+	}
+	if status, body := ask(metricsPath); status != 200 || !strings.Contains(body, `kith_http_requests_total{method="GET",route="/livez",status="200"} 1`) {
+		t.Errorf("metrics: got %d %s", status, body)
+	}
+	for _, path := range []string{livezPath, readyzPath} {
+		if status, body := ask(path); status != 200 || body != alive {
+			t.Errorf("%s: got %d %s", path, status, body)
+		}
+	}
+	missing = []string{"mysql"}
+	if status, body := ask(readyzPath); status != 503 || !strings.Contains(body, `"code":"not_ready","not_ready":["mysql"]`) {
+		t.Errorf("not ready: got %d %s", status, body)
+	}
+	if status, body := ask("/api/v1/blocks"); status != 404 || !strings.Contains(body, `"code":"unknown_endpoint"`) {
+		t.Errorf("the API: got %d %s, want none of it", status, body)
+	}
 }
 
 func TestHead(t *testing.T) {

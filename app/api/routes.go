@@ -29,7 +29,11 @@ var public = access{}
 func signedIn(scopes ...string) access { return access{signedIn: true, scopes: scopes} }
 
 func (s *Server) table() []route {
-	return slices.Concat(s.accountRoutes(), s.listRoutes(), s.nearRoutes(), s.otherRoutes())
+	all := slices.Concat(s.accountRoutes(), s.listRoutes(), s.nearRoutes(), s.otherRoutes())
+	if !s.cfg.HideMetrics {
+		all = append(all, get(metricsPath, public, s.metrics.show()))
+	}
+	return all
 }
 
 func get(path string, a access, h handler) route  { return route{http.MethodGet, path, a, h} }
@@ -93,7 +97,6 @@ func (s *Server) otherRoutes() []route {
 		get(headerPath, public, image(headerPNG)),
 		get(livezPath, public, livez),
 		get(readyzPath, public, s.readyz),
-		get(metricsPath, public, s.metrics.show()),
 	}
 }
 

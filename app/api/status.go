@@ -118,9 +118,6 @@ func (c *call) ok(body []byte) error { return c.send(http.StatusOK, body) }
 // accepted says that something was taken and will be done.
 func (c *call) accepted() error { return c.send(http.StatusAccepted, []byte(`{}`)) }
 
-// notReady answers a readiness probe.
-func (c *call) notReady(body []byte) error { return c.send(meanings[codeNotReady].status, body) }
-
 // noContent answers a preflight.
 func (c *call) noContent() error { return c.NoContent(http.StatusNoContent) }
 

@@ -87,18 +87,18 @@ func TestAudit_NoAccount(t *testing.T) {
 // jobs, for whoever wants to be woken.
 func TestAudit_Scheduled(t *testing.T) {
 	dsn, dir := dbtest.FreshDSN(t), t.TempDir()
-	env := append(never(on(dsn)), "KITH_CRON_LISTEN=127.0.0.1:0")
+	env := append(never(on(dsn)), "KITH_ADMIN_LISTEN=127.0.0.1:0")
 	runKith(t, dir, env, nil, "migrate", "up").wants(t)
 	runKith(t, dir, env, strings.NewReader("1 2\n"), "import", "-").wants(t)
 	spoil(t, dsn, `UPDATE relation SET followers = 9 WHERE account_id = 2`)
 	quiet := startKith(t, dir, env, "cron")
-	address, _, _ := strings.Cut(quiet.waitFor(t, "msg=metrics address="), " ")
+	address, _, _ := strings.Cut(quiet.waitFor(t, "msg=admin address="), " ")
 	quiet.waitFor(t, `msg="running jobs"`)
 	if text := metrics(t, address); !strings.Contains(text, `kith_job_runs_total{job="audit",result="failed"} 0`) {
 		t.Errorf("before any run the metrics lack the 0 from which an increase is seen:\n%s", text)
 	}
 	p := startKith(t, dir, append(env, "KITH_CRON_AUDIT=* * * * * *"), "cron")
-	address, _, _ = strings.Cut(p.waitFor(t, "msg=metrics address="), " ")
+	address, _, _ = strings.Cut(p.waitFor(t, "msg=admin address="), " ")
 	p.waitFor(t, `level=WARN msg="audit found a fault" job=audit kind=count account=2`)
 	if line := p.waitFor(t, `level=ERROR msg="job failed" job=audit`); !strings.Contains(line, "1 faults found, 0 mended") {
 		t.Errorf("the log says %q, want how many faults", line)

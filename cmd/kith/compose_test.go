@@ -134,7 +134,7 @@ func TestCompose(t *testing.T) {
 	}
 	runKith(t, dir, env("migrate"), nil, c.Services["migrate"].Command...).wants(t)
 	for name, at := range map[string]struct{ words, setting string }{
-		"kith": {"msg=serving address=", "KITH_LISTEN="}, "cron": {"msg=metrics address=", "KITH_CRON_LISTEN="},
+		"kith": {"msg=serving address=", "KITH_LISTEN="}, "cron": {"msg=admin address=", "KITH_ADMIN_LISTEN="},
 	} {
 		s := c.Services[name]
 		command, health := s.Command, s.Healthcheck.Test
@@ -147,7 +147,7 @@ func TestCompose(t *testing.T) {
 		if len(health) < 3 || health[0] != "CMD" || health[1] != "/kith" || s.Healthcheck.Disable {
 			t.Fatalf("the health check of %s is %q", name, health)
 		}
-		p := startKith(t, dir, env(name), command...)
+		p := startKith(t, dir, env(name, "KITH_DRAIN=0s"), command...)
 		address, _, _ := strings.Cut(p.waitFor(t, at.words), " ")
 		runKith(t, dir, env(name, at.setting+address), nil, health[2:]...).wants(t)
 		if code := p.interrupt(t); code != 0 {

@@ -9,8 +9,6 @@ import (
 	"os"
 	"time"
 
-	"github.com/prometheus/client_golang/prometheus/promhttp"
-
 	"kith/app/graph"
 	"kith/config"
 	"kith/cron"
@@ -64,7 +62,10 @@ func (c *cronOn) with(ctx context.Context, fn func(jobs) error) error {
 	return errors.Join(err, s.close(closing))
 }
 
-type cronStartCmd struct{ cronOn }
+type cronStartCmd struct {
+	cronOn
+	Admin config.Admin `embed:"" group:"Operations"`
+}
 
 // Help is the text above the settings.
 func (cronStartCmd) Help() string {
@@ -74,9 +75,12 @@ func (cronStartCmd) Help() string {
 
 // Run runs the jobs until ctx ends.
 func (c *cronStartCmd) Run(ctx context.Context) error {
+	if err := c.Admin.Check(); err != nil {
+		return err
+	}
 	return c.with(ctx, func(j jobs) error {
 		scheduler := cron.NewScheduler(j.runner, j.plans)
-		done, err := j.metrics(c.Cron.Listen)
+		done, err := j.admin(c.Admin.Listen, j.readiness(j.log), j.log)
 		if err != nil {
 			return err
 		}
@@ -90,25 +94,6 @@ func (c *cronStartCmd) Run(ctx context.Context) error {
 		j.log.Info("stopped")
 		return err
 	})
-}
-
-// metrics shows the metrics at /metrics of an address.
-func (j jobs) metrics(address string) (done func(), err error) {
-	if address == "" {
-		return func() {}, nil
-	}
-	l, err := listenOn("KITH_CRON_LISTEN", address)
-	if err != nil {
-		return nil, err
-	}
-	srv := metricsServer(promhttp.HandlerFor(j.registry, promhttp.HandlerOpts{}))
-	ended := make(chan error, 1)
-	go func() { ended <- srv.Serve(l) }()
-	j.log.Info("metrics", "address", l.Addr().String())
-	return func() {
-		srv.Close()
-		<-ended
-	}, nil
 }
 
 type cronRunCmd struct {

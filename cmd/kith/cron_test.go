@@ -91,7 +91,7 @@ func TestCron_Refusals(t *testing.T) {
 	env, dir := migrated(t), t.TempDir()
 	runKith(t, dir, env, nil, "cron", "run", "sweep").wantsExit(t, exitUsage, "no job sweep", "trim", "expire")
 	runKith(t, dir, append(env, "KITH_CRON_TRIM=often"), nil, "cron").wantsExit(t, exitUsage, "KITH_CRON_TRIM", "often")
-	runKith(t, dir, append(env, "KITH_CRON_LISTEN=nowhere"), nil, "cron").wantsExit(t, exitUsage, "KITH_CRON_LISTEN")
+	runKith(t, dir, append(env, "KITH_ADMIN_LISTEN=nowhere"), nil, "cron").wantsExit(t, exitUsage, "KITH_ADMIN_LISTEN")
 	runKith(t, dir, nil, nil, "cron").wantsExit(t, exitUsage, "KITH_MYSQL_DSN")
 }
 
@@ -139,8 +139,8 @@ func TestCron_Killed(t *testing.T) {
 	runKith(t, dir, env, strings.NewReader(crowds(60)), "import", "-").wants(t)
 	first := startKith(t, dir, env, "cron", "--lease-term", "3s")
 	waitListed(t, dir, env, "trim", fmt.Sprintf("running on %s", strings.TrimSuffix(processName(), fmt.Sprint(syscall.Getpid()))))
-	second := startKith(t, dir, append(env, "KITH_CRON_LISTEN=127.0.0.1:0"), "cron", "--lease-term", "3s", "--log-level", "debug")
-	address, _, _ := strings.Cut(second.waitFor(t, "msg=metrics address="), " ")
+	second := startKith(t, dir, append(env, "KITH_ADMIN_LISTEN=127.0.0.1:0"), "cron", "--lease-term", "3s", "--log-level", "debug")
+	address, _, _ := strings.Cut(second.waitFor(t, "msg=admin address="), " ")
 	if err := first.cmd.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}

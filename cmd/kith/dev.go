@@ -63,7 +63,7 @@ func (d *devCmd) Run(ctx context.Context) error {
 
 func (d *devCmd) validate() error {
 	s := d.Settings
-	return cmp.Or(s.MySQL.Check(), s.Cache.Check(), s.HTTP.Check(), s.Token.Check(), s.Relation.Check(), s.Affinity.Check(), s.Cron.Check(), s.Log.Check())
+	return cmp.Or(s.MySQL.Check(), s.Cache.Check(), s.HTTP.Check(), s.Admin.Check(), s.Token.Check(), s.Relation.Check(), s.Affinity.Check(), s.Cron.Check(), s.Log.Check())
 }
 
 // ownSecret takes the token secret of the folder where none is set, and makes
@@ -208,7 +208,8 @@ func (d *devCmd) serve(ctx context.Context, l net.Listener) error {
 		return errors.Join(err, st.close(ctx))
 	}
 	fmt.Print(page)
-	return st.serve(ctx, l, s.HTTP, tokens, log)
+	s.HTTP.Drain = 0 // nobody balances between several of these
+	return st.serve(ctx, l, s, tokens, log)
 }
 
 func (d *devCmd) migrate(ctx context.Context) error {

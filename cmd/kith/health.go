@@ -16,33 +16,21 @@ import (
 // healthCmd is what the health checks of the containers run: the image has no
 // other program that could ask.
 type healthCmd struct {
-	OfCron bool `name:"cron" help:"Ask kith cron, on KITH_CRON_LISTEN, and not the server."`
-
-	HTTP config.HTTP `embed:"" group:"HTTP"`
-	Cron config.Cron `embed:"" group:"Jobs"`
+	HTTP  config.HTTP  `embed:"" group:"HTTP"`
+	Admin config.Admin `embed:"" group:"Operations"`
 }
 
 // Help is the text above the flags.
 func (healthCmd) Help() string {
-	return "The exit code is 0 if it answers, else 1. It asks the address of KITH_LISTEN for /livez, or that of KITH_CRON_LISTEN for /metrics."
+	return "The exit code is 0 if it answers, else 1. It asks for /livez on KITH_ADMIN_LISTEN where that is set, as kith cron has it too, else on KITH_LISTEN."
 }
 
-// Run asks.
+// Run asks /livez, for three seconds.
 func (h *healthCmd) Run(ctx context.Context) error {
-	if err := cmp.Or(h.HTTP.Check(), h.Cron.Check()); err != nil {
+	if err := cmp.Or(h.HTTP.Check(), h.Admin.Check()); err != nil {
 		return err
 	}
-	switch {
-	case !h.OfCron:
-		return ask(ctx, "http://"+reachable(h.HTTP.Listen)+"/livez")
-	case h.Cron.Listen == "":
-		return wrong("KITH_CRON_LISTEN (--cron-listen) is not set: kith cron answers nowhere")
-	}
-	return ask(ctx, "http://"+reachable(h.Cron.Listen)+"/metrics")
-}
-
-// ask returns nil where url answers well within three seconds.
-func ask(ctx context.Context, url string) error {
+	url := "http://" + reachable(cmp.Or(h.Admin.Listen, h.HTTP.Listen)) + "/livez"
 	ctx, cancel := context.WithTimeout(ctx, 3*time.Second)
 	defer cancel()
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
@@ -54,7 +42,7 @@ func ask(ctx context.Context, url string) error {
 		return fmt.Errorf("ask %s: %w", url, err)
 	}
 	defer answer.Body.Close()
-	io.Copy(io.Discard, io.LimitReader(answer.Body, 1<<20))
+	io.Copy(io.Discard, io.LimitReader(answer.Body, 1<<10))
 	if answer.StatusCode/100 != 2 {
 		return fmt.Errorf("ask %s: the answer is %s", url, answer.Status)
 	}

@@ -34,17 +34,16 @@ func listenOn(setting, address string) (net.Listener, error) {
 
 // server is an HTTP server and what it needs to end well.
 type server struct {
-	handler http.Handler
-	// drain makes the readiness page say that no more requests are wanted.
-	drain func()
-	grace time.Duration // how long the end may take
-	log   *slog.Logger
+	handler      http.Handler
+	ready        *readiness
+	drain, grace time.Duration // how long requests are still taken, and how long the end may then take
+	log          *slog.Logger
 }
 
-// answer serves until ctx ends, then lets the requests under way finish. A
-// nil error means that all of them did.
-func (s server) answer(ctx context.Context, l net.Listener) error {
-	srv := api.NewHTTPServer("", s.handler)
+// answer serves until ctx ends, goes on while balancers notice, then lets the
+// requests under way finish. A nil error means that all of them did.
+func (s server) answer(ctx context.Context, l *api.Listener) error {
+	srv := api.NewHTTPServer(s.ready.parting(s.handler), l)
 	// What clients break off is no concern of ours.
 	srv.ErrorLog = slog.NewLogLogger(s.log.Handler(), slog.LevelDebug)
 	ended := make(chan error, 1)
@@ -54,8 +53,15 @@ func (s server) answer(ctx context.Context, l net.Listener) error {
 		return fmt.Errorf("serve: %w", err)
 	case <-ctx.Done():
 	}
-	s.log.Info("stopping", "grace", s.grace)
-	s.drain()
+	s.ready.drain()
+	s.log.Info("stopping", "drain_seconds", s.drain.Seconds(), "grace_seconds", s.grace.Seconds())
+	select {
+	case <-time.After(s.drain):
+	case <-again:
+		s.log.Info("the drain is cut short")
+	case err := <-ended:
+		return fmt.Errorf("serve: %w", err)
+	}
 	grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.grace)
 	defer cancel()
 	err := srv.Shutdown(grace)
@@ -67,9 +73,53 @@ func (s server) answer(ctx context.Context, l net.Listener) error {
 	return err
 }
 
-// metricsServer serves a page of metrics at /metrics.
-func metricsServer(page http.Handler) *http.Server {
-	mux := http.NewServeMux()
-	mux.Handle("GET /metrics", page)
-	return api.NewHTTPServer("", mux)
+// adminConnections is how many connections the admin address takes at once.
+const adminConnections = 64
+
+// admin serves the pages for whoever runs this process on an address of their own,
+// if any, until done is called.
+func (s *stack) admin(address string, ready *readiness, log *slog.Logger) (done func(), err error) {
+	if address == "" {
+		return func() {}, nil
+	}
+	raw, err := listenOn("KITH_ADMIN_LISTEN", address)
+	if err != nil {
+		return nil, err
+	}
+	l := api.NewListener(raw, adminConnections, log)
+	srv := api.NewHTTPServer(api.NewOperations(s.registry, ready.missing), l)
+	srv.ErrorLog = slog.NewLogLogger(log.Handler(), slog.LevelDebug)
+	ended := make(chan error, 1)
+	go func() { ended <- srv.Serve(l) }()
+	log.Info("admin", "address", raw.Addr().String())
+	return func() {
+		srv.Close()
+		<-ended
+	}, nil
+}
+
+// filesApart is how many files a server opens besides connections of clients and of
+// MySQL: memcached, logs, keys, and those that are just being accepted.
+const filesApart = 64
+
+// connectionsFor is how many connections of clients a process may have that may open
+// so many files, of which so many are for MySQL.
+func connectionsFor(wanted, files, pool int) int {
+	return max(min(wanted, files-pool-filesApart), 1)
+}
+
+// maxConnections is connectionsFor this process. The soft limit of files is as high as
+// it may be: Go raises it when a program starts.
+func maxConnections(wanted, pool int, log *slog.Logger) int {
+	var files syscall.Rlimit
+	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &files); err != nil {
+		log.Warn("read the limit of open files", "err", err)
+		return wanted
+	}
+	most := connectionsFor(wanted, int(min(uint64(files.Cur), 1<<30)), pool)
+	if most < wanted {
+		log.Warn("the limit of open files (ulimit -n) allows fewer connections than KITH_MAX_CONNECTIONS",
+			"files", files.Cur, "wanted", wanted, "max", most)
+	}
+	return most
 }

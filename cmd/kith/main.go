@@ -7,7 +7,7 @@
 //
 // Whatever is refused ends the program with one sentence on standard error and an
 // exit code of exit.go. SIGINT and SIGTERM end it in order; a second one, 0.2 seconds
-// later or more, at once.
+// later or more, at once, or where a server drains it ends the drain.
 // Standard output has the results, standard error the log and the progress.
 package main
 
@@ -17,10 +17,7 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/signal"
 	"strings"
-	"syscall"
-	"time"
 
 	"github.com/alecthomas/kong"
 	kongcompletion "github.com/jotaen/kong-completion"
@@ -51,25 +48,8 @@ type commands struct {
 	Completion completionCmd `cmd:"" help:"Say what to type so that bash, zsh or fish completes commands and flags."`
 }
 
-var errSecondSignal = errors.New("a second signal: what was under way is cut off")
-
-// echo is how long after a signal another is the same one: timeout(1) and
-// others send it to the process and to its group.
-const echo = 200 * time.Millisecond
-
 func main() {
-	ctx, cancel := context.WithCancel(context.Background())
-	signals := make(chan os.Signal, 2)
-	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM)
-	go func() {
-		<-signals
-		cancel()
-		for first := time.Now(); time.Since(first) < echo; {
-			<-signals
-		}
-		refuse(os.Stderr, errSecondSignal)
-		os.Exit(exitInterrupted)
-	}()
+	ctx := onSignals()
 	if err := run(ctx, os.Args[1:]); err != nil {
 		refuse(os.Stderr, err)
 		os.Exit(exitCode(ctx, err))

@@ -211,7 +211,7 @@ func (p *process) wait(t *testing.T) int {
 
 // on is the environment of a kith that uses a database.
 func on(dsn string) []string {
-	return []string{"KITH_MYSQL_DSN=" + dsn, "KITH_TOKEN_SECRET=" + testSecret, "KITH_LISTEN=127.0.0.1:0"}
+	return []string{"KITH_MYSQL_DSN=" + dsn, "KITH_TOKEN_SECRET=" + testSecret, "KITH_LISTEN=127.0.0.1:0", "KITH_DRAIN=0s"}
 }
 
 // migrated is on for a new database with all tables.

@@ -19,8 +19,9 @@ type serveCmd struct {
 
 // Help is the text above the settings.
 func (serveCmd) Help() string {
-	return "Answers clients until SIGINT or SIGTERM, then finishes what is under way. Each setting is a flag, a name in the " +
-		"environment, or a line of the settings file: the first of these counts. The database must be migrated: kith migrate up."
+	return "Answers clients until SIGINT or SIGTERM, goes on for KITH_DRAIN while /readyz says 503, then finishes what is under way. " +
+		"Each setting is a flag, a name in the environment, or a line of the settings file: the first of these counts. " +
+		"The database must be migrated: kith migrate up."
 }
 
 // Run serves until ctx ends.
@@ -43,29 +44,41 @@ func (c *serveCmd) Run(ctx context.Context) error {
 		return errors.Join(err, st.close(ctx))
 	}
 	log.Info("serving", "address", l.Addr().String(), "version", versionName(), "database", s.MySQL.DSN, "memcached", s.Cache.Memcached)
-	return st.serve(ctx, l, s.HTTP, tokens, log)
+	return st.serve(ctx, l, s, tokens, log)
 }
 
 // serve answers on l until ctx ends, and then closes the stack: no request is
 // left that could still need it.
-func (s *stack) serve(ctx context.Context, l net.Listener, c config.HTTP, tokens *token.Tokens, log *slog.Logger) error {
+func (s *stack) serve(ctx context.Context, l net.Listener, c config.Settings, tokens *token.Tokens, log *slog.Logger) error {
 	start := time.Now()
 	defer roomForGarbage()()
-	var ready readiness
-	handler, err := api.New(api.Config{
-		Relations: s.relations, Accounts: s.accounts, Tokens: tokens,
-		Interactions: s.interactions, Affinity: s.order, Suggestions: s.suggestions,
-		BaseURL: c.BaseURL, Title: c.Title, Version: versionName(),
-		Log: log, Registry: s.registry, Ready: ready.of(s),
-		RateLimit: c.RateLimit, TrustedProxies: c.TrustedProxies, RequestTimeout: c.RequestTimeout, MaxBody: int64(c.MaxBody),
-	})
+	ready := s.readiness(log)
+	clients := api.NewListener(l, maxConnections(c.HTTP.MaxConnections, c.MySQL.Pool, log), log)
+	handler, err := s.handler(c, tokens, ready, log)
+	err = errors.Join(err, clients.Register(s.registry))
+	done := func() {}
+	if err == nil {
+		done, err = s.admin(c.Admin.Listen, ready, log)
+	}
 	if err != nil {
 		return errors.Join(err, l.Close(), s.close(ctx))
 	}
-	err = server{handler: handler, drain: ready.drain, grace: c.ShutdownGrace, log: log}.answer(ctx, l)
-	closing, cancel := context.WithTimeout(context.WithoutCancel(ctx), c.ShutdownGrace)
+	err = server{handler: handler, ready: ready, drain: c.HTTP.Drain, grace: c.HTTP.ShutdownGrace, log: log}.answer(ctx, clients)
+	closing, cancel := context.WithTimeout(context.WithoutCancel(ctx), c.HTTP.ShutdownGrace)
 	defer cancel()
 	err = errors.Join(err, s.close(closing))
-	log.Info("stopped", "served", time.Since(start).Round(time.Second))
+	done()
+	log.Info("stopped", "served_seconds", int(time.Since(start).Seconds()))
 	return err
+}
+
+// handler makes the API over the stack.
+func (s *stack) handler(c config.Settings, tokens *token.Tokens, ready *readiness, log *slog.Logger) (*api.Server, error) {
+	return api.New(api.Config{
+		Relations: s.relations, Accounts: s.accounts, Tokens: tokens,
+		Interactions: s.interactions, Affinity: s.order, Suggestions: s.suggestions,
+		BaseURL: c.HTTP.BaseURL, Title: c.HTTP.Title, Version: versionName(),
+		Log: log, Registry: s.registry, HideMetrics: c.Admin.Listen != "", Ready: ready.missing,
+		RateLimit: c.HTTP.RateLimit, TrustedProxies: c.HTTP.TrustedProxies, RequestTimeout: c.HTTP.RequestTimeout, MaxBody: int64(c.HTTP.MaxBody),
+	})
 }

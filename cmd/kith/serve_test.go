@@ -212,6 +212,42 @@ func TestServe_SecondSignal(t *testing.T) {
 	}
 }
 
+// Whoever holds more connections than the process may open files keeps nobody out.
+func TestServe_FilesUsedUp(t *testing.T) {
+	cmd := command(t, t.TempDir(), append(migrated(t), "KITH_LOG_LEVEL=info"), "serve")
+	cmd.Args = append([]string{"sh", "-c", `ulimit -n 160 && exec "$0" "$@"`, cmd.Path}, cmd.Args[1:]...)
+	cmd.Path = "/bin/sh"
+	p := startCommand(t, cmd)
+	if line := p.waitFor(t, "allows fewer connections than KITH_MAX_CONNECTIONS"); !strings.Contains(line, "files=160 wanted=10000 max=56") {
+		t.Errorf("the log says %q", line)
+	}
+	address, _, _ := strings.Cut(p.waitFor(t, "msg=serving address="), " ")
+	for range 200 {
+		conn, err := net.Dial("tcp", address)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer conn.Close()
+	}
+	for range 3 {
+		get(t, "http://"+address+"/readyz", "", nil)
+	}
+	p.waitFor(t, `level=WARN msg="all connections are taken`)
+	if text := metrics(t, address); !strings.Contains(text, "kith_http_connections_max 56\n") || strings.Contains(text, "kith_http_connections_reclaimed_total 0\n") {
+		t.Errorf("the metrics do not say so:\n%s", text)
+	}
+}
+
+func TestConnectionsFor(t *testing.T) {
+	for _, c := range []struct{ wanted, files, pool, want int }{
+		{10_000, 1 << 20, 40, 10_000}, {10_000, 1024, 40, 920}, {10_000, 256, 40, 152}, {10, 256, 40, 10}, {10_000, 64, 40, 1},
+	} {
+		if got := connectionsFor(c.wanted, c.files, c.pool); got != c.want {
+			t.Errorf("%d wanted, %d files, a pool of %d: got %d, want %d", c.wanted, c.files, c.pool, got, c.want)
+		}
+	}
+}
+
 func TestReachable(t *testing.T) {
 	for listen, want := range map[string]string{
 		":8080": "127.0.0.1:8080", "0.0.0.0:1": "127.0.0.1:1", "[::]:1": "127.0.0.1:1", "10.0.0.1:2": "10.0.0.1:2", "localhost:3": "localhost:3",

@@ -109,6 +109,7 @@ var byNumber = map[uint16]Class{
 	1203: Unavailable, // user has too many connections
 	1226: Unavailable, // user has exceeded a resource
 	1290: Unavailable, // --read-only
+	1792: Unavailable, // read-only transaction: tx_read_only of a server that follows another
 	1836: Unavailable, // read-only mode
 	1969: Unavailable, // max_statement_time exceeded
 	3024: Unavailable, // max_execution_time exceeded
