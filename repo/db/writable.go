@@ -15,9 +15,10 @@ import (
 // primary becomes that was demoted. It comes with repo.ErrUnavailable.
 var ErrReadOnly = errors.New("the server is read-only")
 
-// Writable checks that the server of a pool answers and takes writes, those of new
-// connections included. Who may write all the same (READ ONLY ADMIN) is refused too:
-// such a server follows another, and what is written there is lost.
+// Writable checks that the server of a pool answers and is there to be written to. A
+// user who may write all the same (READ ONLY ADMIN) is refused too, and so is one whose
+// sessions are READ WRITE whatever tx_read_only says: who sets these means that the
+// server follows another, where what is written is lost.
 func Writable(ctx context.Context, pool *sqlx.DB) error {
 	var rules []rule
 	// No index: these are settings of the server. One that it does not know is not
