@@ -50,6 +50,22 @@ func TestMemcached_Body(t *testing.T) {
 	put(two, 3)
 	wantLong(t, one, key, 3)
 
+	t.Run("LostHistory", func(t *testing.T) {
+		put(one, 9)
+		wantLong(t, two, key, 9) // and keeps it near
+		nine := body()
+		one.Disown(t.Context(), []string{key})
+		put(one, 3)
+		wantLong(t, two, key, 3)
+		if err := raw.Set(nine); err != nil { // a body of the lost history is written late
+			t.Fatal(err)
+		}
+		two.ForgetNear()
+		cachetest.WantNone(t, two, key)
+		two.Fill(t.Context(), []cache.Entry{longRow(key, 3)})
+		wantLong(t, two, key, 3)
+	})
+
 	t.Run("Late", func(t *testing.T) {
 		put(one, 4)
 		if err := raw.Set(first); err != nil { // a body of ver 1 is written late

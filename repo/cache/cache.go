@@ -65,8 +65,13 @@ type Cache interface {
 	// told, the key is remembered and dropped from that server as soon as it
 	// answers again, before anything is read from it. Put does not stop when
 	// ctx ends, because the rows are committed; it waits for a server that
-	// hangs one time-out at most.
-	Put(ctx context.Context, entries []Entry)
+	// hangs one time-out at most. It returns the keys of which a higher ver is held,
+	// with that ver: mostly of a later commit. Whoever finds in the database that it
+	// is not tells Disown.
+	Put(ctx context.Context, entries []Entry) (ahead map[string]uint64)
+	// Disown drops keys like Drop, whose entries are of a history that the database
+	// has lost, and says so: their vers are higher than those that the database has.
+	Disown(ctx context.Context, keys []string)
 	// Drop forgets keys. Like Put it remembers what it could not tell and does
 	// not stop when ctx ends.
 	Drop(ctx context.Context, keys []string)
@@ -96,7 +101,10 @@ func (None) Heads(context.Context, []string, []Held) {}
 func (None) Fill(context.Context, []Entry) {}
 
 // Put does nothing.
-func (None) Put(context.Context, []Entry) {}
+func (None) Put(context.Context, []Entry) map[string]uint64 { return nil }
+
+// Disown does nothing.
+func (None) Disown(context.Context, []string) {}
 
 // Drop does nothing.
 func (None) Drop(context.Context, []string) {}

@@ -26,13 +26,12 @@
 //	r3abc+    ver 7, value, body        written before, in whatever order
 //
 // A reader takes the first and, where it needs the body, the second, if that is
-// of the same ver or a later one: a later commit of the row is as good. One of an
-// earlier ver counts as missing. So only the short item needs a compare-and-swap,
-// and heads of many rows are one short multi-get.
+// of the same ver; else the body counts as missing. So only the short item needs a
+// compare-and-swap, and heads of many rows are one short multi-get.
 //
 // A process keeps the long bodies it has seen near (in its memory). They are used
-// only after memcached has said which ver is current, so they are never older
-// than what it would have sent; what is saved is the sending. Heads that are only
+// only after memcached has said that their ver is current, so they are what it would
+// have sent; what is saved is the sending. Heads that are only
 // shown are kept near as well, for a second, and used unasked.
 //
 // Readers share few connections: while a question is on its way, the keys of
@@ -53,6 +52,16 @@
 // reader that is very slow, so that the row it read is committed anew, put,
 // and evicted again before it fills; and a key dropped by Drop, after which
 // nothing remembers its ver.
+//
+// # When the database goes back
+//
+// A failover to a replica that was behind, or a restore, takes rows back to lower
+// vers, while the cache holds those of the history that is lost. No ver comes twice
+// (repo.Step), so the same ver is the same row, and nothing else is taken for it: a
+// body of another ver, lower or higher, is none. A swap that begins with a lost row is
+// lost. Who commits and finds a higher ver held asks the database ([Reader] does): a
+// later commit is there too, a lost one is not, and is disowned. Until somebody
+// writes the row, it is shown as it was, for as long as an entry lasts.
 //
 // A value that is too large to be held leaves a hole: an entry that has a ver
 // and no value. It reads as a miss, and it keeps the older row from coming

@@ -83,9 +83,8 @@ func (m *Memcached) count(all []Held, away int) {
 }
 
 // complete adds the bodies of entries that are stored apart; an entry whose body
-// is not to be had is not found. A body may be of a later ver than its entry,
-// which makes it a later commit of the row and as good; one of an earlier ver is
-// a late writer's, and counts as missing.
+// is not to be had is not found. Nor is one whose body is of another ver: a lower one
+// is a late writer's, a higher one may be of a history that the database has lost.
 func (m *Memcached) complete(ctx context.Context, keys []string, all []Held) {
 	var bodies []string
 	var at []int
@@ -97,7 +96,7 @@ func (m *Memcached) complete(ctx context.Context, keys []string, all []Held) {
 		near, ok := m.near.get(keys[i], h.Ver)
 		switch {
 		case ok:
-			h.Entry = near.with(h.Entry)
+			near.Token, h.Entry = h.Token, near
 			continue
 		case h.kind == kindApart:
 			bodies, at = append(bodies, bodyKey(keys[i])), append(at, i)
@@ -111,23 +110,13 @@ func (m *Memcached) complete(ctx context.Context, keys []string, all []Held) {
 	m.ask(ctx, bodies, got)
 	for i, b := range got {
 		h := &all[at[i]]
-		if !b.Found || b.kind != kindWhole || b.Ver < h.Ver {
+		if !b.Found || b.kind != kindWhole || b.Ver != h.Ver {
 			continue
 		}
-		b.Key = keys[at[i]]
+		b.Key, b.Token = keys[at[i]], h.Token
 		m.near.put(b.Entry)
-		h.Entry, h.Found = b.with(h.Entry), true
+		h.Entry, h.Found = b.Entry, true
 	}
-}
-
-// with is a whole entry that is known by its head: the token is the head's, if it
-// stands for the same ver.
-func (e Entry) with(head Entry) Entry {
-	e.Token = Token{}
-	if e.Ver == head.Ver {
-		e.Token = head.Token
-	}
-	return e
 }
 
 // answer is what a node says to a batch.

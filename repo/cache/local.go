@@ -135,19 +135,26 @@ func (l *Local) add(h kept) {
 }
 
 // Put stores entries whose Ver is higher than the held one.
-func (l *Local) Put(_ context.Context, entries []Entry) {
+func (l *Local) Put(_ context.Context, entries []Entry) (ahead map[string]uint64) {
 	if l.closed.Load() {
-		return
+		return nil
 	}
 	for _, e := range entries {
-		l.put(e)
+		if ver := l.put(e); ver > e.Ver {
+			if ahead == nil {
+				ahead = map[string]uint64{}
+			}
+			ahead[e.Key] = ver
+		}
 	}
+	return ahead
 }
 
-func (l *Local) put(e Entry) {
+// put stores an entry, or returns the ver that is held if that is not lower.
+func (l *Local) put(e Entry) (held uint64) {
 	if !legal(e.Key) {
 		l.metrics.failed.Inc()
-		return
+		return 0
 	}
 	e.Key = strings.Clone(e.Key)
 	h, result := l.hold(e), l.metrics.stored
@@ -157,12 +164,19 @@ func (l *Local) put(e Entry) {
 	// otter holds the lock of the key while it asks, so nothing comes between.
 	l.entries.Compute(e.Key, func(old kept, found bool) (kept, otter.ComputeOp) {
 		if found && old.Ver >= e.Ver {
-			result = l.metrics.newer
+			result, held = l.metrics.newer, old.Ver
 			return old, otter.CancelOp
 		}
 		return h, otter.WriteOp
 	})
 	result.Inc()
+	return held
+}
+
+// Disown drops keys of a lost history.
+func (l *Local) Disown(ctx context.Context, keys []string) {
+	l.metrics.disowned.Add(float64(len(keys)))
+	l.Drop(ctx, keys)
 }
 
 // hold returns what is held of e: a hole, if e is too large.

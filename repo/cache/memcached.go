@@ -71,9 +71,11 @@ type MemcachedConfig struct {
 
 // Memcached is a cache in memcached servers, shared by all processes.
 type Memcached struct {
-	drops atomic.Uint64 // grows with each Drop, before and after
+	drops    atomic.Uint64 // grows with each Drop, before and after
+	disowned atomic.Bool   // what a lost history left has been found, and said
 
 	prefix    string
+	log       *slog.Logger
 	timeout   time.Duration
 	nodes     []*node
 	near      *near // whole entries with long bodies
@@ -98,7 +100,7 @@ func NewMemcached(cfg MemcachedConfig) (*Memcached, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := &Memcached{prefix: cfg.Prefix, timeout: cfg.Timeout, nearHeads: newHeads(cfg.Near/8, cfg.NearHeads), metrics: metrics}
+	m := &Memcached{prefix: cfg.Prefix, log: cfg.Log, timeout: cfg.Timeout, nearHeads: newHeads(cfg.Near/8, cfg.NearHeads), metrics: metrics}
 	if m.near, err = newNear(cfg.Near, cfg.Expiry); err != nil {
 		metrics.close()
 		return nil, err
@@ -207,19 +209,43 @@ func (m *Memcached) Fill(ctx context.Context, entries []Entry) {
 }
 
 // Put stores entries whose Ver is higher than the held one, or remembers the
-// keys where a server is away.
-func (m *Memcached) Put(_ context.Context, entries []Entry) {
+// keys where a server is away. Long bodies are kept near only then: while the server
+// has the one before, that is asked for.
+func (m *Memcached) Put(_ context.Context, entries []Entry) (ahead map[string]uint64) {
 	if !m.enter() {
-		return
+		return nil
 	}
 	defer m.calls.Done()
 	for _, e := range entries {
-		if !e.Partial && e.kind() == kindApart {
-			m.near.put(e)
-		}
 		m.nearHeads.put(e.head())
 	}
-	m.tell(entries, (*node).put)
+	var mu sync.Mutex
+	m.tell(entries, func(n *node, entries []Entry) {
+		held := n.put(entries)
+		mu.Lock()
+		defer mu.Unlock()
+		for key, ver := range held {
+			if ahead == nil {
+				ahead = map[string]uint64{}
+			}
+			ahead[strings.TrimPrefix(key, m.prefix)] = ver
+		}
+	})
+	for _, e := range entries {
+		if !e.Partial && e.kind() == kindApart && ahead[e.Key] == 0 {
+			m.near.put(e)
+		}
+	}
+	return ahead
+}
+
+// Disown drops keys of a lost history.
+func (m *Memcached) Disown(ctx context.Context, keys []string) {
+	m.metrics.disowned.Add(float64(len(keys)))
+	if !m.disowned.Swap(true) {
+		m.log.Warn("the cache has rows that the database has lost: type kith cache renew, as after every failover that loses commits and every restore")
+	}
+	m.Drop(ctx, keys)
 }
 
 // Drop forgets keys, or remembers them where a server is away.

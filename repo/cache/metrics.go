@@ -15,6 +15,7 @@ type metrics struct {
 	stored, newer, failed, tooLarge        prometheus.Counter // of kith_cache_puts_total
 	filled, held, fillFailed, fillTooLarge prometheus.Counter // of kith_cache_fills_total
 	forgotten                              prometheus.Counter // kith_cache_forgotten_keys_total
+	disowned                               prometheus.Counter // kith_cache_disowned_total
 }
 
 func newMetrics(r prometheus.Registerer) (*metrics, error) {
@@ -28,6 +29,8 @@ func newMetrics(r prometheus.Registerer) (*metrics, error) {
 		"Rows offered by readers, by result: stored, held where there was an entry, failed, too_large.")
 	forgotten := prometheus.NewCounter(prometheus.CounterOpts{Name: "kith_cache_forgotten_keys_total",
 		Help: "Untold keys beyond what a node remembers: their rows may be stale until they expire."})
+	disowned := prometheus.NewCounter(prometheus.CounterOpts{Name: "kith_cache_disowned_total",
+		Help: "Cached rows of a history that the database has lost, found and dropped. After a failover or a restore: type kith cache renew."})
 	m := &metrics{
 		registerer: r,
 		hit:        gets.WithLabelValues("hit"), miss: gets.WithLabelValues("miss"), away: gets.WithLabelValues("away"),
@@ -35,9 +38,9 @@ func newMetrics(r prometheus.Registerer) (*metrics, error) {
 		failed: puts.WithLabelValues("failed"), tooLarge: puts.WithLabelValues("too_large"),
 		filled: fills.WithLabelValues("stored"), held: fills.WithLabelValues("held"),
 		fillFailed: fills.WithLabelValues("failed"), fillTooLarge: fills.WithLabelValues("too_large"),
-		forgotten: forgotten,
+		forgotten: forgotten, disowned: disowned,
 	}
-	return m, m.register(gets, puts, fills, forgotten)
+	return m, m.register(gets, puts, fills, forgotten, disowned)
 }
 
 // registerNodes shows the state of servers.

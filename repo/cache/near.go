@@ -12,9 +12,9 @@ import (
 const nearFor = time.Minute
 
 // near holds entries with long bodies in this process. They are only used after
-// the server has said which ver of a row is held, so they are never older than
-// what the server would have sent. What nobody asks for leaves, so that the memory
-// of a busy process is soon as large as it will be.
+// the server has said which ver of a row is held, and only that very ver: a higher one
+// may be of a history that the database has lost. What nobody asks for leaves, so
+// that the memory of a busy process is soon as large as it will be.
 type near struct {
 	entries *otter.Cache[string, nearby]
 	expiry  time.Duration
@@ -54,21 +54,17 @@ func (x expiring) ExpireAfterUpdate(e otter.Entry[string, nearby], _ nearby) tim
 
 func (x expiring) ExpireAfterRead(e otter.Entry[string, nearby]) time.Duration { return x.stay(e) }
 
-// get returns the entry of key if it is not older than ver.
+// get returns the entry of key if it is that of ver.
 func (n *near) get(key string, ver uint64) (Entry, bool) {
 	e, ok := n.entries.GetIfPresent(key)
-	return e.Entry, ok && e.Ver >= ver
+	return e.Entry, ok && e.Ver == ver
 }
 
-// put keeps an entry, unless it is older than what is kept.
+// put keeps an entry in place of what is kept: where that is newer, it is asked for
+// once more.
 func (n *near) put(e Entry) {
 	e.Key = strings.Clone(e.Key) // lets go of the keys beside it
-	n.entries.Compute(e.Key, func(old nearby, found bool) (nearby, otter.ComputeOp) {
-		if found && old.Ver >= e.Ver {
-			return old, otter.CancelOp
-		}
-		return nearby{e, time.Now().Add(n.expiry)}, otter.WriteOp
-	})
+	n.entries.Set(e.Key, nearby{e, time.Now().Add(n.expiry)})
 }
 
 func (n *near) drop(key string) { n.entries.Invalidate(key) }

@@ -218,14 +218,14 @@ func (n *node) stored(e Entry) {
 	n.metrics.stored.Inc()
 }
 
-// newer tells whether an item holds ver or a higher one. Bytes that are not
+// verOf returns the ver of an item; false where there is none. Bytes that are not
 // ours hold no ver.
-func (n *node) newer(item *memcache.Item, ver uint64) bool {
+func verOf(item *memcache.Item) (uint64, bool) {
 	if item == nil {
-		return false
+		return 0, false
 	}
 	e, _, err := decode(item.Value)
-	return err == nil && e.Ver >= ver
+	return e.Ver, err == nil
 }
 
 // lostRace tells whether somebody else changed the key in between.

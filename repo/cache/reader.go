@@ -25,6 +25,9 @@ type Reader[V any] struct {
 	Heads bool
 	// Load reads rows from the database, with a value for every id, each once.
 	Load func(ctx context.Context, ids []uint64) (map[uint64]V, error)
+	// Vers reads the vers of rows from the database, where Load would read much more;
+	// a row that is absent may be left out. Without it Load is asked.
+	Vers func(ctx context.Context, ids []uint64) (map[uint64]uint64, error)
 }
 
 // Read returns the row of each id, in their order. An error of Load is returned
@@ -152,7 +155,50 @@ func (r *Reader[V]) Tell(ctx context.Context, ids []uint64, rows []V) {
 		entries[i].Key = k
 	}
 	r.Flight.Forget(keys)
-	r.Cache.Put(ctx, entries)
+	if ahead := r.Cache.Put(ctx, entries); len(ahead) > 0 {
+		r.prove(ctx, ids, keys, ahead)
+	}
+}
+
+// prove asks the database about rows of which the cache holds a higher ver than was
+// just told. What was put there was committed before, so that the database has at
+// least that ver, unless it has lost it: with a failover, or a restore.
+func (r *Reader[V]) prove(ctx context.Context, ids []uint64, keys []string, ahead map[string]uint64) {
+	var doubted []uint64
+	for i, k := range keys {
+		if ahead[k] > 0 {
+			doubted = append(doubted, ids[i])
+		}
+	}
+	vers, err := r.vers(ctx, doubted)
+	var lost, unknown []string
+	for i, k := range keys {
+		switch ver := ahead[k]; {
+		case ver == 0:
+		case err != nil:
+			unknown = append(unknown, k)
+		case vers[ids[i]] < ver:
+			lost = append(lost, k)
+		}
+	}
+	if len(unknown) > 0 {
+		r.Cache.Drop(ctx, unknown)
+	}
+	if len(lost) > 0 {
+		r.Cache.Disown(ctx, lost)
+	}
+}
+
+func (r *Reader[V]) vers(ctx context.Context, ids []uint64) (map[uint64]uint64, error) {
+	if r.Vers != nil {
+		return r.Vers(ctx, ids)
+	}
+	rows, err := r.Load(ctx, ids)
+	vers := make(map[uint64]uint64, len(rows))
+	for id, v := range rows {
+		vers[id] = r.Pack(v).Ver
+	}
+	return vers, err
 }
 
 // Outdate keeps readers that come later from joining a load that began before,

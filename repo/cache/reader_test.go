@@ -145,3 +145,38 @@ func TestReader_Forget(t *testing.T) {
 	close(release)
 	<-old
 }
+
+// Where the cache holds a higher ver than was committed, the database tells whether
+// that is a later commit or of a history that is lost.
+func TestReader_Tell_Ahead(t *testing.T) {
+	c := cachetest.Local(t)
+	row, loadErr := number{9, 90}, error(nil)
+	r := numbers(c, func([]uint64) (map[uint64]number, error) { return map[uint64]number{1: row}, loadErr })
+	held := func() number {
+		t.Helper()
+		got := cachetest.Get(t.Context(), c, []string{"n1:1"})["n1:1"]
+		return number{ver: got.Ver}
+	}
+	tell := func(n number) { r.Tell(t.Context(), []uint64{1}, []number{n}) }
+	tell(row)
+	tell(number{5, 50})
+	if got := held(); got.ver != 9 {
+		t.Errorf("the database is at ver 9 and the cache at %d: a later commit must stay", got.ver)
+	}
+	row = number{5, 50} // the last commits are lost
+	tell(number{5, 50})
+	if got, err := r.One(t.Context(), 1); err != nil || got != row {
+		t.Errorf("got %+v, %v; want what the database has", got, err)
+	}
+	row = number{0, 0} // and now the whole row
+	tell(row)
+	if got, err := r.One(t.Context(), 1); err != nil || got != row {
+		t.Errorf("got %+v, %v; want what the database has: nothing", got, err)
+	}
+	tell(number{9, 90})
+	loadErr = errRefused
+	tell(number{5, 50})
+	if got := held(); got.ver != 0 {
+		t.Errorf("the database did not answer and the cache is at %d: what is in doubt must go", got.ver)
+	}
+}

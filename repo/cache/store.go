@@ -58,8 +58,10 @@ func (n *node) body(e Entry) storing {
 
 // put stores entries, or a hole for those too large, where a lower ver or
 // nothing is held. Those with a token replace what it stands for; what is held of
-// the others, and of those whose token is no longer good, has to be read first.
-func (n *node) put(entries []Entry) {
+// the others, and of those whose token is no longer good, has to be read first. It
+// returns where a higher ver is held.
+func (n *node) put(entries []Entry) (ahead map[string]uint64) {
+	ahead = map[string]uint64{}
 	var known, unknown []Entry
 	for _, e := range entries {
 		if e.Token != (Token{}) {
@@ -72,17 +74,18 @@ func (n *node) put(entries []Entry) {
 	for range maxSwaps {
 		unknown = append(unknown, lost...)
 		if len(unknown) == 0 {
-			return
+			return ahead
 		}
-		lost, unknown = n.putUnknown(unknown), nil
+		lost, unknown = n.putUnknown(unknown, ahead), nil
 	}
 	// The last resort lets a late Fill of an older row in.
 	n.fail(lost)
+	return ahead
 }
 
-// putUnknown reads what is held of entries and replaces what is older. It returns
-// those for which somebody else was quicker.
-func (n *node) putUnknown(entries []Entry) (lost []Entry) {
+// putUnknown reads what is held of entries and replaces what is older; what is newer
+// goes into ahead. It returns those for which somebody else was quicker.
+func (n *node) putUnknown(entries []Entry, ahead map[string]uint64) (lost []Entry) {
 	dials := n.dials.Load()
 	items, err := n.allItems(keysOf(entries))
 	if err != nil {
@@ -91,11 +94,15 @@ func (n *node) putUnknown(entries []Entry) (lost []Entry) {
 	}
 	older := entries[:0]
 	for _, e := range entries {
-		if n.newer(items[e.Key], e.Ver) {
-			n.metrics.newer.Inc()
+		ver, held := verOf(items[e.Key])
+		if !held || ver < e.Ver {
+			older = append(older, e)
 			continue
 		}
-		older = append(older, e)
+		n.metrics.newer.Inc()
+		if ver > e.Ver {
+			ahead[e.Key] = ver
+		}
 	}
 	return n.swap(older, func(e Entry) (uint64, uint64) {
 		if item := items[e.Key]; item != nil {

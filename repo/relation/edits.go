@@ -28,13 +28,17 @@ func (e *Edits) Load(ctx context.Context, ids []uint64, fresh bool) (map[uint64]
 		if err != nil {
 			return nil, err
 		}
-		return openAll(slices.Values(rows))
+		drafts, err := openAll(slices.Values(rows))
+		if err == nil {
+			return drafts, nil
+		}
+		e.store.forget(ctx, rows) // the database decides whether its row is bad
 	}
 	rows, err := e.store.Fresh(ctx, ids)
 	if err != nil {
 		return nil, err
 	}
-	e.store.Tell(ctx, there(rows))
+	e.store.Tell(ctx, slices.Collect(maps.Values(rows)))
 	return openAll(maps.Values(rows))
 }
 
@@ -61,16 +65,6 @@ func lacking(drafts map[uint64]*Draft) bool {
 		}
 	}
 	return false
-}
-
-// there returns the rows that exist.
-func there(rows map[uint64]Row) (out []Row) {
-	for _, r := range rows {
-		if r.Ver > 0 {
-			out = append(out, r)
-		}
-	}
-	return out
 }
 
 // Locked opens the rows of ids while it holds their locks, lets edit work on
@@ -111,7 +105,7 @@ func unsent(read map[uint64]Row, sent []Row) []Row {
 	for _, r := range sent {
 		delete(read, r.AccountID)
 	}
-	return there(read)
+	return slices.Collect(maps.Values(read))
 }
 
 // Pack turns a changed draft into the row to swap in.

@@ -1,10 +1,15 @@
 package relation_test
 
 import (
+	"context"
+	"fmt"
 	"slices"
 	"testing"
+	"time"
 
 	"kith/repo/cache"
+	"kith/repo/cache/cachetest"
+	"kith/repo/committer"
 	"kith/repo/dbtest"
 	"kith/repo/list"
 	"kith/repo/relation"
@@ -90,5 +95,70 @@ func TestStore_Swap_LostRow(t *testing.T) {
 				t.Errorf("followers %d, want 8 alone: it came after the loss", got)
 			}
 		})
+	}
+}
+
+// An edit that loses against the history that goes on throws the lost row out of the
+// cache, whether it changes anything or not, and whether there is a row at all.
+func TestEdits_LostHistory(t *testing.T) {
+	for name, first := range map[string][]uint64{"Row": {7}, "NoRow": nil} {
+		for _, who := range []uint64{7, 10} { // 7 follows already, where there is a row
+			t.Run(fmt.Sprintf("%s%d", name, who), func(t *testing.T) {
+				s, others := open(t, cachetest.Local(t)), open(t, cache.NewNone())
+				edits := committer.New(relation.NewEdits(s, time.Now), committer.Config{})
+				defer edits.Close(context.Background())
+				ids := dbtest.IDs(t, 1)
+				for _, f := range first {
+					swapped(t, others, followed(t, others, ids, f))
+				}
+				before := []relation.Row{fresh(t, s, ids[0])}
+				for f := range uint64(20) { // to be ahead of what comes
+					s.Tell(t.Context(), swapped(t, s, followed(t, s, ids, 100+f)))
+				}
+				lose(t, before)
+				err := edits.Do(t.Context(), ids, func(rows map[uint64]*relation.Draft) error {
+					rows[ids[0]].AddFollower(who, 200)
+					return nil
+				})
+				if err != nil {
+					t.Fatal(err)
+				}
+				want := first
+				if !slices.Contains(first, who) {
+					want = append([]uint64{who}, first...)
+				}
+				cached, err := s.Row(t.Context(), ids[0])
+				if got := followersOf(t, cached); err != nil || !slices.Equal(got, want) {
+					t.Errorf("the cache says %d, %v; want %d", got, err, want)
+				}
+				if got := followersOf(t, fresh(t, s, ids[0])); !slices.Equal(got, want) {
+					t.Errorf("the database says %d, want %d", got, want)
+				}
+			})
+		}
+	}
+}
+
+// A cached row that cannot be opened is read afresh.
+func TestEdits_Load_BadCachedRow(t *testing.T) {
+	s := open(t, cachetest.Local(t))
+	ids := dbtest.IDs(t, 1)
+	rows := swapped(t, s, followed(t, s, ids, 7))
+	bad := rows[0]
+	bad.List = slices.Clone(bad.List)
+	copy(bad.List[len(bad.List)-6:], []byte{0, 0, 0, 0}) // 0 is nobody's id
+	if _, err := bad.View(); err != nil {
+		t.Fatalf("the row must be one that parses: %v", err)
+	}
+	if _, err := relation.Open(bad); err == nil {
+		t.Fatal("the row must be one that cannot be opened")
+	}
+	s.Tell(t.Context(), []relation.Row{bad})
+	drafts, err := relation.NewEdits(s, time.Now).Load(t.Context(), ids, false)
+	if err != nil || drafts[ids[0]].Len(list.Followers) != 1 {
+		t.Fatalf("got %v; want the row of the database", err)
+	}
+	if cached, err := s.Row(t.Context(), ids[0]); err != nil || !slices.Equal(cached.List, rows[0].List) {
+		t.Errorf("the cache still holds the bad row, %v", err)
 	}
 }

@@ -32,7 +32,7 @@ type Store struct {
 // more than twice listCap is cut to it as it is written, 0 for never.
 func New(small, large *sqlx.DB, c cache.Cache, listCap int) *Store {
 	s := &Store{small: small, large: large, cap: listCap}
-	s.rows = cache.Reader[Row]{Cache: c, Key: rowKey, Unpack: unpackRow, Pack: packRow, Load: s.Fresh}
+	s.rows = cache.Reader[Row]{Cache: c, Key: rowKey, Unpack: unpackRow, Pack: packRow, Load: s.Fresh, Vers: s.vers}
 	s.heads = cache.Reader[head]{Cache: c, Key: rowKey, Unpack: unpackHead, Pack: packHead, Load: s.loadHeads, Heads: true}
 	return s
 }
@@ -110,6 +110,16 @@ func (s *Store) Counts(ctx context.Context, ids []uint64) ([]Counts, error) {
 		out[i] = h.Counts
 	}
 	return out, nil
+}
+
+// vers returns the vers of ids from the database.
+func (s *Store) vers(ctx context.Context, ids []uint64) (map[uint64]uint64, error) {
+	marks, err := s.Marks(ctx, ids)
+	out := make(map[uint64]uint64, len(marks))
+	for id, m := range marks {
+		out[id] = m.Ver
+	}
+	return out, err
 }
 
 // loadHeads reads counts by primary key, leaving the lists where they are.

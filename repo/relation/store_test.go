@@ -288,7 +288,7 @@ func TestStore_Swap_UnknownOutcome_MovedOn(t *testing.T) {
 	ids := dbtest.IDs(t, 4)
 	for moved, want := range map[int]bool{1: true, 2: false} {
 		swapped(t, s, followed(t, s, ids[2:], uint64(30+moved))) // prepares the statement
-		if _, err := s.Rows(t.Context(), ids[:2]); err != nil { // into the cache
+		if _, err := s.Rows(t.Context(), ids[:2]); err != nil {  // into the cache
 			t.Fatal(err)
 		}
 		rows := followed(t, s, ids[:2], uint64(10+moved))

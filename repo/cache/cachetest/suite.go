@@ -33,6 +33,7 @@ func Run(t *testing.T, open Open) {
 		{"Get", testGet},
 		{"Put", testPut},
 		{"PutMany", testPutMany},
+		{"Ahead", testAhead},
 		{"Fill", testFill},
 		{"Absent", testAbsent},
 		{"Drop", testDrop},
@@ -189,6 +190,29 @@ func testPutMany(t *testing.T, c cache.Cache) {
 	c.Drop(t.Context(), keys)
 	if got := Get(t.Context(), c, keys); len(got) != 0 {
 		t.Errorf("after Drop of all: got %d keys", len(got))
+	}
+}
+
+// testAhead: a writer learns of a higher ver, and what is disowned makes room for a
+// lower one.
+func testAhead(t *testing.T, c cache.Cache) {
+	for _, row := range []func(string, uint64) cache.Entry{row, long16K} {
+		key, other := Key("ahead"), Key("other")
+		if ahead := c.Put(t.Context(), []cache.Entry{row(key, 9), row(other, 9)}); len(ahead) != 0 {
+			t.Errorf("nothing was held: got %v", ahead)
+		}
+		if ahead := c.Put(t.Context(), []cache.Entry{row(key, 9), row(other, 10)}); len(ahead) != 0 {
+			t.Errorf("the same ver and a lower one were held: got %v", ahead)
+		}
+		if ahead := c.Put(t.Context(), []cache.Entry{row(key, 5), row(other, 11)}); len(ahead) != 1 || ahead[key] != 9 {
+			t.Errorf("ver 9 was held: got %v", ahead)
+		}
+		c.Disown(t.Context(), []string{key})
+		WantNone(t, c, key)
+		put(c, row(key, 5))
+		if got, want := Get(t.Context(), c, []string{key})[key], row(key, 5); got.Ver != 5 || !bytes.Equal(got.Value, want.Value) || !bytes.Equal(got.Body, want.Body) {
+			t.Errorf("after that: got ver %d, want 5", got.Ver)
+		}
 	}
 }
 
