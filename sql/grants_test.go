@@ -245,11 +245,36 @@ func (g *guarded) jobs(t *testing.T) {
 	must(t, "trim", err)
 	_, err = s.accounts.Load(ctx, []uint64{101})
 	must(t, "load accounts", err)
+	s.names(t)
 	s.fold(t)
 	must(t, "suggest", editSuggestion(ctx, s.pool))
 	_, err = seen.New(s.pool).Walk(ctx, 0, 10)
 	must(t, "walk the seen", err)
 	s.keepsBooks(t)
+}
+
+// names is what an audit mends of them.
+func (s *service) names(t *testing.T) {
+	ctx := t.Context()
+	page, err := s.accounts.Names(ctx, account.Name{}, 100)
+	must(t, "walk names", err)
+	at := slices.IndexFunc(page, func(n account.Name) bool { return n.ID == 101 })
+	if at < 0 {
+		t.Fatalf("the names are %+v", page)
+	}
+	if _, err := s.pool.ExecContext(ctx, `DELETE FROM username WHERE bucket = ? AND name = ?`, page[at].Bucket, page[at].Name); err != nil {
+		t.Fatal(err)
+	}
+	given, err := s.accounts.GiveName(ctx, 101, false)
+	if err != nil || !given {
+		t.Fatalf("give a name: %v, %v", given, err)
+	}
+	_, err = s.pool.ExecContext(ctx, `INSERT INTO username (bucket, name, account_id) VALUES (1, 'nobody', 909)`)
+	must(t, "plant a name", err)
+	dropped, err := s.accounts.DropName(ctx, account.Name{Bucket: 1, Name: "nobody", ID: 909}, false)
+	if err != nil || !dropped {
+		t.Fatalf("drop a name: %v, %v", dropped, err)
+	}
 }
 
 func (s *service) fold(t *testing.T) {
@@ -311,7 +336,7 @@ func (g *guarded) refused(t *testing.T) {
 		"read": slices.Concat(none, all),
 		"app": slices.Concat(all, []string{`DELETE FROM account`, `DELETE FROM relation`, `UPDATE username SET account_id = 1`, `SELECT 1 FROM lease`,
 			`DELETE FROM interaction`, `DELETE FROM seen`, `INSERT INTO affinity SELECT * FROM affinity`}),
-		"jobs": slices.Concat(all, []string{`DELETE FROM relation`, `INSERT INTO account SELECT * FROM account`, `SELECT 1 FROM username`, `DELETE FROM lease`,
+		"jobs": slices.Concat(all, []string{`DELETE FROM relation`, `INSERT INTO account SELECT * FROM account`, `UPDATE username SET account_id = 1`, `DELETE FROM lease`,
 			`UPDATE interaction SET n = 1`, `UPDATE seen SET at = 1`}),
 	} {
 		pool := open(t, g.dsn(user))

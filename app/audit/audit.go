@@ -38,6 +38,7 @@ type Config struct {
 	Rows      Rows
 	Edits     Edits
 	Committer Committer // needed to mend
+	Names     Names     // nil: names are not looked at
 	Now       func() time.Time
 	// Repair mends what is found; else nothing is written.
 	Repair bool
@@ -73,7 +74,7 @@ const maxAside = 100_000
 
 // Progress is how far an audit is.
 type Progress struct {
-	Phase string // sums, rebuild, nobody, closer, verify
+	Phase string // sums, rebuild, nobody, closer, verify, names, accounts
 	Rows  int64  // rows looked at in this phase
 	Total int64  // about how many there are, 0 unknown
 	Mends int64  // mended so far, in all phases
@@ -94,6 +95,7 @@ type Summary struct {
 	Faults    map[Kind]int64
 	Found     int64
 	Mended    int64
+	Names     int64 // that are claimed
 	Duration  time.Duration
 	FirstPass time.Duration
 }
@@ -110,6 +112,9 @@ func Run(ctx context.Context, cfg Config) (Summary, error) {
 	begun := a.cfg.Now()
 	a.start = uint32(begun.Unix())
 	err := a.run(ctx)
+	if err == nil {
+		err = a.names(ctx)
+	}
 	if err == nil {
 		err = a.pause(ctx) // for those who count the mends
 	}

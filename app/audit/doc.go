@@ -11,6 +11,7 @@
 //	  segment   the header of a segment is that of its list, and no segment is newer than its row
 //	  row       segments have a row
 //	  nobody    who has a row or is named in one exists (whom only mutes and options name is not looked at)
+//	  name      its name is claimed for it, in lower case, and every name that is claimed is that of an account
 //	of two accounts
 //	  edge      who follows stands in the other's followers, and the other way round
 //	  time      since the same second
@@ -119,9 +120,19 @@
 // Where more than one row in ten has no account, nobody is forgotten: the table
 // account is the likelier cause, and the faults say so.
 //
+// # Names
+//
+// A name and its account are written in one transaction, which an engine that shards
+// may cut in two. After the rows all names are walked, and all accounts: a name that
+// no account has is dropped, unless more than one in ten are such; an account gets the
+// name it lacks. Both are looked at again before, under the lock of the name, so that an
+// account that is being made keeps its own. Where two accounts are called the same
+// the fault stays: somebody must rename one.
+//
 // # What it costs
 //
-// One pass reads the tables relation and relation_archive once. Memory is 6
+// One pass reads the tables relation and relation_archive once, then account and
+// username. Memory is 6
 // MiB for the sums, the row and archive of one account and its ids (16 bytes for
 // each of its entries, together), and in later passes 24 bytes for each gathered
 // entry, Collect at most, or as many for the accounts that are made anew and,

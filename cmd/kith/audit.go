@@ -60,11 +60,11 @@ func (c *auditCmd) Run(ctx context.Context) error {
 }
 
 // auditPhases are the phases of an audit as the progress names them.
-var auditPhases = map[string]string{"sums": "audit", "rebuild": "rebuild", "closer": "closer", "verify": "verify", "others": "others"}
+var auditPhases = map[string]string{"sums": "audit", "rebuild": "rebuild", "closer": "closer", "verify": "verify", "others": "others", "names": "names", "accounts": "accounts"}
 
 // auditConfig is what an audit works with on the stack.
 func (s *stack) auditConfig(repair bool) audit.Config {
-	return audit.Config{Rows: s.rows, Edits: relation.NewEdits(s.rows, time.Now), Committer: s.committer, Now: time.Now, Repair: repair}
+	return audit.Config{Rows: s.rows, Edits: relation.NewEdits(s.rows, time.Now), Committer: s.committer, Names: s.people, Now: time.Now, Repair: repair}
 }
 
 // show prints an account for a person to read.
@@ -121,7 +121,7 @@ func (c *auditCmd) tell(sum audit.Summary) error {
 		n    int64
 	}{
 		{"rows", sum.Rows}, {"archives", sum.Archives}, {"archive segments", sum.Segments}, {"follows", sum.Edges}, {"blocks", sum.Blocks},
-		{"requests", sum.Requests}, {"passes over all rows", sum.Passes}, {"sums that differed", sum.Slices}, {"pairs looked at closely", sum.Suspects},
+		{"requests", sum.Requests}, {"passes over all rows", sum.Passes}, {"sums that differed", sum.Slices}, {"names", sum.Names}, {"pairs looked at closely", sum.Suspects},
 		{"faults found", sum.Found}, {"faults mended", sum.Mended},
 	} {
 		object[strings.ReplaceAll(n.name, " ", "_")] = n.n

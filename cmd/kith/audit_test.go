@@ -60,8 +60,8 @@ func TestAudit(t *testing.T) {
 			t.Errorf("got\n%s\nwant %q in it", r.out, want)
 		}
 	}
-	if out := runKith(t, dir, env, nil, "audit", "--repair").wants(t); count(t, out, "  nobody") != "2" || count(t, out, "faults mended") != "2" {
-		t.Errorf("got\n%s\nwant 2 faults of the kind nobody mended", out)
+	if out := runKith(t, dir, env, nil, "audit", "--repair").wants(t); count(t, out, "  nobody") != "2" || count(t, out, "  name") != "1" || count(t, out, "faults mended") != "3" {
+		t.Errorf("got\n%s\nwant 2 faults of the kind nobody mended, and the name", out)
 	}
 	runKith(t, dir, env, nil, "cron", "run", "audit").wants(t)
 	spoil(t, dsn, `UPDATE relation SET followers = 9 WHERE account_id = 1`)

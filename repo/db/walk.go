@@ -31,20 +31,31 @@ type Part struct {
 //	WHERE bucket = ? AND account_id > ? AND account_id <= ? ORDER BY account_id LIMIT ?
 //
 // so that an engine that shards by bucket asks one shard. page returns how many
-// rows it found, and its errors come as they are. Where buckets are empty NextBucket
-// finds the next, so that a walk of few rows takes at most three statements a row.
+// rows it found, and its errors come as they are.
 func Walk(ctx context.Context, q sqlx.QueryerContext, table string, after, last uint64, limit int, page func(Part) (int, error)) error {
-	end := repo.Bucket(last)
-	for bucket := repo.Bucket(after); limit > 0 && bucket <= end; {
-		p := Part{Bucket: bucket, After: after, Last: LastKey, Limit: limit}
+	first, end := repo.Bucket(after), repo.Bucket(last)
+	return WalkBuckets(ctx, q, table, first, end, limit, func(bucket uint16, limit int) (int, error) {
+		p := Part{Bucket: bucket, Last: LastKey, Limit: limit}
+		if bucket == first {
+			p.After = after
+		}
 		if bucket == end {
 			p.Last = last
 		}
-		n, err := page(p)
-		if err != nil || bucket == end {
+		return page(p)
+	})
+}
+
+// WalkBuckets is Walk over a table of another key (bucket, …), from bucket to bucket.
+// Where buckets are empty NextBucket finds the next, so that a walk of few rows takes at
+// most three statements a row.
+func WalkBuckets(ctx context.Context, q sqlx.QueryerContext, table string, first, last uint16, limit int, page func(bucket uint16, limit int) (int, error)) error {
+	for bucket := first; limit > 0 && bucket <= last; {
+		n, err := page(bucket, limit)
+		if err != nil || bucket == last {
 			return err
 		}
-		limit, after, bucket = limit-n, 0, bucket+1
+		limit, bucket = limit-n, bucket+1
 		if n == 0 {
 			if bucket, err = NextBucket(ctx, q, table, bucket); err != nil {
 				return ignoreNotFound(err)

@@ -54,8 +54,10 @@ SET @s = CONCAT('GRANT SELECT, INSERT, UPDATE', @on, 'suggest TO ', @app); PREPA
 SET @s = CONCAT('GRANT SELECT, INSERT, UPDATE', @on, 'seen TO ', @app); PREPARE s FROM @s; EXECUTE s;
 SET @s = CONCAT('GRANT SELECT', @on, 'goose_db_version TO ', @app); PREPARE s FROM @s; EXECUTE s;
 
--- What the jobs do. They make no accounts; they fold and delete interactions.
+-- What the jobs do. They make no accounts; they fold and delete interactions. The audit
+-- mends who has which name.
 SET @s = CONCAT('GRANT SELECT', @on, 'account TO ', @jobs); PREPARE s FROM @s; EXECUTE s;
+SET @s = CONCAT('GRANT SELECT, INSERT, DELETE', @on, 'username TO ', @jobs); PREPARE s FROM @s; EXECUTE s;
 SET @s = CONCAT('GRANT SELECT, INSERT, UPDATE', @on, 'relation TO ', @jobs); PREPARE s FROM @s; EXECUTE s;
 SET @s = CONCAT('GRANT SELECT, INSERT, UPDATE, DELETE', @on, 'relation_archive TO ', @jobs); PREPARE s FROM @s; EXECUTE s;
 SET @s = CONCAT('GRANT SELECT, DELETE', @on, 'interaction TO ', @jobs); PREPARE s FROM @s; EXECUTE s;
