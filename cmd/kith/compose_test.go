@@ -84,11 +84,9 @@ func readDockerfile(t *testing.T) (out image) {
 	return out
 }
 
-// TestCompose runs the services of compose.yaml without containers: each with its
-// command, its environment and its health check, on the servers of the tests.
-func TestCompose(t *testing.T) {
-	c, img, dsn, dir := readCompose(t), readDockerfile(t), dbtest.FreshDSN(t), t.TempDir()
-	here := map[string]string{"KITH_MYSQL_DSN": dsn, "KITH_MEMCACHED": memcachetest.Addr(t)}
+// fits checks that what one service is told of another is so.
+func (c composed) fits(t *testing.T, img image) {
+	t.Helper()
 	var kiths []string
 	for name, s := range c.Services {
 		for other := range s.DependsOn {
@@ -111,27 +109,36 @@ func TestCompose(t *testing.T) {
 	if got := c.Services["kith"].Ports; !slices.Equal(got, []string{"127.0.0.1:8080:8080"}) || !slices.Contains(img.env, "KITH_LISTEN=:8080") {
 		t.Errorf("the ports are %q, and the image has %q", got, img.env)
 	}
+}
 
-	// env is the environment of a service, with the addresses of this machine.
-	env := func(name string, more ...string) []string {
-		all := map[string]string{}
-		for _, pair := range img.env {
-			name, value, _ := strings.Cut(pair, "=")
-			all[name] = value
-		}
-		maps.Copy(all, c.Services[name].Environment)
-		var out []string
-		for name, value := range all {
-			if strings.HasSuffix(name, "_LISTEN") {
-				value = "127.0.0.1:0"
-			}
-			if instead, ok := here[name]; ok {
-				value = instead
-			}
-			out = append(out, name+"="+value)
-		}
-		return append(out, more...)
+// env is the environment of a service, with what stands here in place of its
+// addresses, and more.
+func (c composed) env(name string, img image, here map[string]string, more ...string) (out []string) {
+	all := map[string]string{}
+	for _, pair := range img.env {
+		name, value, _ := strings.Cut(pair, "=")
+		all[name] = value
 	}
+	maps.Copy(all, c.Services[name].Environment)
+	for name, value := range all {
+		if strings.HasSuffix(name, "_LISTEN") {
+			value = "127.0.0.1:0"
+		}
+		if instead, ok := here[name]; ok {
+			value = instead
+		}
+		out = append(out, name+"="+value)
+	}
+	return append(out, more...)
+}
+
+// TestCompose runs the services of compose.yaml without containers: each with its
+// command, its environment and its health check, on the servers of the tests.
+func TestCompose(t *testing.T) {
+	c, img, dsn, dir := readCompose(t), readDockerfile(t), dbtest.FreshDSN(t), t.TempDir()
+	here := map[string]string{"KITH_MYSQL_DSN": dsn, "KITH_MEMCACHED": memcachetest.Addr(t)}
+	c.fits(t, img)
+	env := func(name string, more ...string) []string { return c.env(name, img, here, more...) }
 	runKith(t, dir, env("migrate"), nil, c.Services["migrate"].Command...).wants(t)
 	for name, at := range map[string]struct{ words, setting string }{
 		"kith": {"msg=serving address=", "KITH_LISTEN="}, "cron": {"msg=admin address=", "KITH_ADMIN_LISTEN="},

@@ -19,8 +19,9 @@ var ErrErased = errors.New("erased")
 
 // Bury erases the account of id and leaves a tombstone, so that neither Create
 // nor Ensure makes it again. What rows of others say about the id stays; the audit
-// finds it. The name is free afterwards. An id that no account has is buried too.
-// Doing it twice changes nothing.
+// finds it. The name is free afterwards; it lies in another bucket, so that on an
+// engine that shards a crash may leave it claimed. An id that no account has is
+// buried too. Doing it twice changes nothing.
 func (s *Store) Bury(ctx context.Context, id uint64, at uint32) error {
 	err := retry(ctx, s.db, func(tx *sqlx.Tx) error {
 		// The tombstone first: see alive. Index: PRIMARY in all four.
@@ -51,12 +52,24 @@ func (s *Store) Bury(ctx context.Context, id uint64, at uint32) error {
 	return nil
 }
 
-// Erased returns the ids that have a tombstone, most at most, in no order. Index:
-// PRIMARY (bucket, account_id), all of it.
+// erasedPage is how many tombstones are read together.
+const erasedPage = 10_000
+
+// Erased returns the ids that have a tombstone, most at most, in key order. Index:
+// PRIMARY (bucket, account_id), a range.
 func (s *Store) Erased(ctx context.Context, most int) ([]uint64, error) {
 	var ids []uint64
-	if err := s.db.SelectContext(ctx, &ids, `SELECT account_id FROM account_erased LIMIT ?`, most); err != nil {
-		return nil, fmt.Errorf("read which accounts are erased: %w", db.Wrap(err))
+	for after := uint64(0); len(ids) < most; {
+		limit := min(most-len(ids), erasedPage)
+		page, err := db.WalkRows[uint64](ctx, s.db, "account_erased", after, db.LastKey, limit,
+			`SELECT account_id FROM account_erased WHERE bucket = ? AND account_id > ? AND account_id <= ? ORDER BY account_id LIMIT ?`)
+		if err != nil {
+			return nil, fmt.Errorf("read which accounts are erased: %w", err)
+		}
+		if ids = append(ids, page...); len(page) < limit {
+			break
+		}
+		after = page[len(page)-1]
 	}
 	return ids, nil
 }

@@ -56,6 +56,13 @@ func TestStore_Bury(t *testing.T) {
 	}
 }
 
+// The statements that tombstones are read with use the primary key.
+func TestStore_Bury_Index(t *testing.T) {
+	open(t)
+	dbtest.CheckIndex(t, dbtest.DB(t), `SELECT account_id FROM account_erased WHERE bucket = ? AND account_id > ? AND account_id <= ? ORDER BY account_id LIMIT ?`, 1, 1, 9000, 10)
+	dbtest.CheckIndex(t, dbtest.DB(t), `SELECT account_id FROM account_erased WHERE (bucket, account_id) IN ((?,?),(?,?)) FOR UPDATE`, 1, 1, 2, 2)
+}
+
 // An id that kith would make next may be buried: it takes another.
 func TestStore_Bury_Sequence(t *testing.T) {
 	s, ctx := alone(t), t.Context()
