@@ -123,6 +123,15 @@
 // address in X-Forwarded-For that is no trusted proxy, with or without a port; a
 // header with anything else in it counts for the proxy.
 //
+// # Connections
+//
+// A Listener has so many connections at most. Where all are taken, or the process may
+// open no more files, the one that has waited longest for a request makes room, so
+// that whoever holds connections keeps nobody out; those with a request under way stay,
+// and while all have one the next waits. net/http's own answers are said in JSON where
+// they leave a connection. /livez, /readyz and /metrics can be had on a listener of
+// their own (NewOperations); then clients see no /metrics.
+//
 // # Headers
 //
 // Every answer says nosniff, no-store (but pictures) and that it is no page. Set

@@ -18,14 +18,14 @@ import (
 // which is faster for long lists.
 type pools struct{ small, large *sqlx.DB }
 
-func openPools(ctx context.Context, c config.MySQL) (pools, error) {
+func openPools(ctx context.Context, c config.MySQL, m *db.Metrics) (pools, error) {
 	large := c.Pool / 4
 	var p pools
 	var err error
-	if p.small, err = db.Open(ctx, db.Config{DSN: c.DSN.Reveal(), MaxOpen: c.Pool - large, Interpolate: true}); err != nil {
+	if p.small, err = db.Open(ctx, db.Config{DSN: c.DSN.Reveal(), MaxOpen: c.Pool - large, Interpolate: true, Metrics: m}); err != nil {
 		return p, databaseError(err)
 	}
-	if p.large, err = db.Open(ctx, db.Config{DSN: c.DSN.Reveal(), MaxOpen: large, Binary: true, Keep: true}); err != nil {
+	if p.large, err = db.Open(ctx, db.Config{DSN: c.DSN.Reveal(), MaxOpen: large, Binary: true, Keep: true, Metrics: m}); err != nil {
 		p.small.Close()
 		return p, databaseError(err)
 	}
@@ -35,8 +35,8 @@ func openPools(ctx context.Context, c config.MySQL) (pools, error) {
 func (p pools) close() error { return errors.Join(p.small.Close(), p.large.Close()) }
 
 // checked opens pools on a database that has the tables this program needs.
-func checkedPools(ctx context.Context, c config.MySQL) (pools, error) {
-	p, err := openPools(ctx, c)
+func checkedPools(ctx context.Context, c config.MySQL, m *db.Metrics) (pools, error) {
+	p, err := openPools(ctx, c, m)
 	if err != nil {
 		return p, err
 	}

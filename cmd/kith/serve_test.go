@@ -62,7 +62,8 @@ func TestServe(t *testing.T) {
 		t.Errorf("the token acts as %+v, want account 1, ada", me)
 	}
 	get(t, "http://"+address+"/readyz", "", nil)
-	for _, metric := range []string{"kith_swaps_total", "kith_commit_edits", "kith_cache_gets_total", "go_sql_open_connections", "kith_http_requests_total"} {
+	for _, metric := range []string{"kith_swaps_total", "kith_commit_edits", "kith_cache_gets_total", "go_sql_open_connections", "kith_http_requests_total",
+		`kith_build_info{go="go`, "kith_commit_seconds", `kith_mysql_call_seconds_count{kind="read"}`, "kith_http_connections "} {
 		if !strings.Contains(metrics(t, address), metric) {
 			t.Errorf("/metrics lacks %s", metric)
 		}

@@ -16,6 +16,7 @@ import (
 	"kith/repo/account"
 	"kith/repo/cache"
 	"kith/repo/committer"
+	"kith/repo/db"
 	"kith/repo/relation"
 )
 
@@ -49,14 +50,14 @@ type parts struct {
 func openStack(ctx context.Context, p parts, log *slog.Logger) (*stack, error) {
 	s := &stack{registry: prometheus.NewRegistry()}
 	var err error
-	if s.pools, err = checkedPools(ctx, p.mysql); err != nil {
+	if s.pools, err = checkedPools(ctx, p.mysql, db.NewMetrics(s.registry)); err != nil {
 		return nil, err
 	}
 	if s.cache, err = openCache(p, s.registry, log); err != nil {
 		s.pools.close()
 		return nil, err
 	}
-	s.registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
+	s.registry.MustRegister(buildInfo(), collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
 		collectors.NewDBStatsCollector(s.pools.small.DB, "small"), collectors.NewDBStatsCollector(s.pools.large.DB, "large"))
 	s.rows = relation.New(s.pools.small, s.pools.large, s.cache, p.relation.ListCap)
 	s.people = account.New(s.pools.small, s.cache)

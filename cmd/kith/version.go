@@ -2,8 +2,11 @@ package main
 
 import (
 	"fmt"
+	"runtime"
 	"runtime/debug"
 	"strings"
+
+	"github.com/prometheus/client_golang/prometheus"
 )
 
 // version is set by the Makefile; a plain go build leaves it to the build info.
@@ -34,6 +37,14 @@ func versionLine() string {
 		words = append(words, "(modified)")
 	}
 	return strings.Join(append(words, info.GoVersion, settings["GOOS"]+"/"+settings["GOARCH"]), " ")
+}
+
+// buildInfo shows which kith this is.
+func buildInfo() prometheus.Collector {
+	info := prometheus.NewGauge(prometheus.GaugeOpts{Name: "kith_build_info", Help: "1, with what this program is in its labels.",
+		ConstLabels: prometheus.Labels{"version": versionName(), "go": runtime.Version()}})
+	info.Set(1)
+	return info
 }
 
 // versionName is the version alone, for the pages that show it.

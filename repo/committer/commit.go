@@ -14,7 +14,11 @@ import (
 // commit carries a batch to its end and answers every edit in it.
 func (c *Committer[D, R]) commit(batch []*edit[D]) {
 	b := &commit[D, R]{c: c, edits: batch, answers: make([]error, len(batch))}
+	start := time.Now()
 	err := b.carryOut()
+	if err == nil && !b.split {
+		c.cfg.Metrics.took(time.Since(start))
+	}
 	for i, e := range batch {
 		if b.split {
 			break // the halves answered

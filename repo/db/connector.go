@@ -12,6 +12,7 @@ type connector struct {
 	timeout time.Duration
 	session []assignment
 	keep    bool // statements
+	metrics *Metrics
 }
 
 var _ driver.Connector = (*connector)(nil)
@@ -31,7 +32,10 @@ func (c *connector) Connect(ctx context.Context) (driver.Conn, error) {
 		return nil, &connectError{err}
 	}
 	if c.keep {
-		return newKeeper(session), nil
+		session = newKeeper(session)
+	}
+	if c.metrics != nil {
+		session = &timed{session, c.metrics}
 	}
 	return session, nil
 }

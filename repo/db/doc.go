@@ -55,6 +55,13 @@
 // What reads all rows of a table goes from bucket to bucket (Walk): each statement
 // names one, so that an engine that shards by bucket asks one shard for it.
 //
+// # Metrics
+//
+// With Config.Metrics each call is timed by its kind, from the request to the first of
+// the answer: read, lock (SELECT … FOR UPDATE), write, prepare, begin, commit, rollback.
+// A wait for a connection is no part of it. The statements of a new session are not
+// counted.
+//
 // # Two pools
 //
 // Config.Interpolate chooses how arguments travel. Off, a statement is

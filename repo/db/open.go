@@ -64,6 +64,8 @@ type Config struct {
 	// pools whose statements come again and again. It does nothing to a pool with
 	// Interpolate, which prepares none.
 	Keep bool
+	// Metrics gets how long calls take; nil: nobody does.
+	Metrics *Metrics
 }
 
 // Open opens a pool on the database of c.DSN and checks that it answers. It
@@ -109,7 +111,7 @@ func open(ctx context.Context, cfg *mysql.Config, c Config) (*sqlx.DB, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w: %s: %w", ErrBadDSN, Redact(c.DSN), err)
 	}
-	pool := sql.OpenDB(&connector{Connector: inner, timeout: cfg.Timeout, session: session(c), keep: c.Keep && !c.Interpolate})
+	pool := sql.OpenDB(&connector{Connector: inner, timeout: cfg.Timeout, session: session(c), keep: c.Keep && !c.Interpolate, metrics: c.Metrics})
 	pool.SetMaxOpenConns(or(c.MaxOpen, DefaultMaxOpen))
 	pool.SetMaxIdleConns(or(c.MaxOpen, DefaultMaxOpen))
 	pool.SetConnMaxLifetime(maxLifetime)
