@@ -192,11 +192,11 @@ func tryAgain(t *testing.T, dir string) {
 
 func pidIn(t *testing.T, path string) int {
 	t.Helper()
-	line, err := readLine(path)
+	text, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	pid, err := strconv.Atoi(line)
+	pid, err := strconv.Atoi(strings.TrimSpace(string(text)))
 	if err != nil {
 		t.Fatal(err)
 	}
