@@ -24,6 +24,6 @@ const MaxBytes = maxBytes
 
 // ForgetNear empties what this process keeps of long bodies.
 func (m *Memcached) ForgetNear() {
-	m.near.entries.InvalidateAll()
+	m.near.forget()
 	m.nearHeads.forget()
 }

@@ -133,10 +133,10 @@ type answer struct {
 // A single batch is asked for without a goroutine, which costs a third of the
 // answer, where ctx lasts longer than what bounds it anyway.
 func (m *Memcached) ask(ctx context.Context, keys []string, out []Held) (away int) {
-	batches := m.batches(keys)
+	batches := m.batches(m.names.Load(), keys)
 	if deadline, ends := ctx.Deadline(); len(batches) == 1 && (!ends || time.Until(deadline) > 3*m.timeout) {
 		b := batches[0]
-		if !b.node.get(b.keys, b.at, out) {
+		if !b.node.get(b.names, b.keys, b.at, out) {
 			return len(b.keys)
 		}
 		for i := range out {
@@ -166,7 +166,7 @@ func (b batch) ask() answer {
 	for i := range at {
 		at[i] = i
 	}
-	return answer{b, found, b.node.get(b.keys, at, found)}
+	return answer{b, found, b.node.get(b.names, b.keys, at, found)}
 }
 
 // take puts an answer where it belongs.

@@ -3,6 +3,7 @@ package cache
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -27,6 +28,12 @@ type LocalConfig struct {
 	AbsentExpiry time.Duration
 	// Registerer gets the metrics; nil means none.
 	Registerer prometheus.Registerer
+	// Identity is that of the database, Identify asks whether it still is; nil means
+	// that it never changes.
+	Identity Identity
+	Identify Identify
+	// Log gets a line when the identity changes; nil means slog.Default.
+	Log *slog.Logger
 }
 
 // Local is a cache in the memory of this process, for programs that run as
@@ -36,6 +43,7 @@ type Local struct {
 	metrics  *metrics
 	maxBytes int64
 	closed   atomic.Bool
+	watch    *watch
 }
 
 var _ Cache = (*Local)(nil)
@@ -71,7 +79,23 @@ func NewLocal(cfg LocalConfig) (*Local, error) {
 		entries.StopAllGoroutines()
 		return nil, err
 	}
-	return &Local{entries: entries, metrics: m, maxBytes: cfg.MaxBytes}, nil
+	l := &Local{entries: entries, metrics: m, maxBytes: cfg.MaxBytes}
+	if cfg.Identify != nil {
+		l.follow(cfg)
+	}
+	return l, nil
+}
+
+// follow forgets everything whenever the database has a new identity.
+func (l *Local) follow(cfg LocalConfig) {
+	log, now := orDefault(cfg.Log, slog.Default()), cfg.Identity
+	l.watch = newWatch(cfg.Identify, log, func() {}, func(id Identity) {
+		if id != now {
+			now = id
+			l.entries.InvalidateAll()
+			log.Info("the database has a new identity: the cache begins anew")
+		}
+	})
 }
 
 func (e Entry) weight() int64 { return int64(entryOverhead + len(e.Key) + e.bytes()) }
@@ -205,6 +229,7 @@ func (l *Local) Close() error {
 	if l.closed.Swap(true) {
 		return nil
 	}
+	l.watch.close()
 	l.entries.StopAllGoroutines()
 	l.entries.InvalidateAll()
 	l.metrics.close()

@@ -53,6 +53,10 @@ type MemcachedConfig struct {
 	AbsentExpiry time.Duration
 	// Prefix stands before every key, to share servers with other programs.
 	Prefix string
+	// Identity is that of the database, Identify asks whether it still is; nil means
+	// that it never changes.
+	Identity Identity
+	Identify Identify
 	// Log gets a line when a server goes away and when it is back; nil means
 	// slog.Default.
 	Log *slog.Logger
@@ -75,6 +79,10 @@ type Memcached struct {
 	disowned atomic.Bool   // what a lost history left has been found, and said
 
 	prefix    string
+	names     atomic.Pointer[names]
+	lately    lately // used where the identity may change
+	follows   bool   // it may
+	watch     *watch
 	log       *slog.Logger
 	timeout   time.Duration
 	nodes     []*node
@@ -100,7 +108,13 @@ func NewMemcached(cfg MemcachedConfig) (*Memcached, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := &Memcached{prefix: cfg.Prefix, log: cfg.Log, timeout: cfg.Timeout, nearHeads: newHeads(cfg.Near/8, cfg.NearHeads), metrics: metrics}
+	names, err := newNames(cfg.Prefix, cfg.Identity)
+	if err != nil {
+		metrics.close()
+		return nil, err
+	}
+	m := &Memcached{prefix: cfg.Prefix, log: cfg.Log, follows: cfg.Identify != nil, timeout: cfg.Timeout, nearHeads: newHeads(cfg.Near/8, cfg.NearHeads), metrics: metrics}
+	m.names.Store(names)
 	if m.near, err = newNear(cfg.Near, cfg.Expiry); err != nil {
 		metrics.close()
 		return nil, err
@@ -113,6 +127,9 @@ func NewMemcached(cfg MemcachedConfig) (*Memcached, error) {
 	}
 	for _, n := range m.nodes {
 		go n.watch()
+	}
+	if m.follows {
+		m.watch = newWatch(cfg.Identify, m.log, m.lately.ask, m.identified)
 	}
 	return m, nil
 }
@@ -200,12 +217,36 @@ func (m *Memcached) Fill(ctx context.Context, entries []Entry) {
 	filled := make(chan struct{})
 	m.calls.Go(func() {
 		defer close(filled)
-		m.tell(entries, func(n *node, entries []Entry) { n.fill(ctx, entries) })
+		m.tell(m.names.Load(), entries, func(n *node, names *names, entries []Entry) { n.fill(ctx, names, entries) })
 	})
 	select {
 	case <-filled:
 	case <-ctx.Done():
 	}
+}
+
+// identified takes over the identity that the database was just found to have. Where
+// it is a new one nothing that was known before is used again, and what this process
+// told others under the old one since it last asked is dropped under the new.
+func (m *Memcached) identified(id Identity) {
+	if id == m.names.Load().identity {
+		m.lately.same()
+		return
+	}
+	next, err := newNames(m.prefix, id)
+	if err != nil {
+		m.log.Error("take over a new identity of the database", "error", err)
+		return
+	}
+	m.names.Store(next)
+	m.drops.Add(1) // a reader that asked before does not keep what it got
+	m.near.forget()
+	m.nearHeads.forget()
+	m.disowned.Store(false)
+	if keys := m.lately.take(); len(keys) > 0 {
+		m.Drop(context.Background(), keys)
+	}
+	m.log.Info("the database has a new identity: the cache begins anew")
 }
 
 // Put stores entries whose Ver is higher than the held one, or remembers the
@@ -220,15 +261,18 @@ func (m *Memcached) Put(_ context.Context, entries []Entry) (ahead map[string]ui
 		m.nearHeads.put(e.head())
 	}
 	var mu sync.Mutex
-	m.tell(entries, func(n *node, entries []Entry) {
-		held := n.put(entries)
+	if m.follows {
+		m.lately.add(entries)
+	}
+	m.tell(m.names.Load(), entries, func(n *node, names *names, entries []Entry) {
+		held := n.put(names, entries)
 		mu.Lock()
 		defer mu.Unlock()
 		for key, ver := range held {
 			if ahead == nil {
 				ahead = map[string]uint64{}
 			}
-			ahead[strings.TrimPrefix(key, m.prefix)] = ver
+			ahead[strings.TrimPrefix(key, names.prefix)] = ver
 		}
 	})
 	for _, e := range entries {
@@ -260,7 +304,10 @@ func (m *Memcached) Drop(_ context.Context, keys []string) {
 		entries[i].Key = key
 	}
 	m.dropHeads(keys)
-	m.tell(entries, func(n *node, entries []Entry) { n.drop(keysOf(entries)) })
+	if m.follows {
+		m.lately.add(entries)
+	}
+	m.tell(m.names.Load(), entries, func(n *node, _ *names, entries []Entry) { n.drop(keysOf(entries)) })
 	m.dropHeads(keys) // which readers had asked for before
 }
 
@@ -303,6 +350,7 @@ func (m *Memcached) Close() error {
 	if closed {
 		return nil
 	}
+	m.watch.close()
 	m.calls.Wait()
 	for _, n := range m.nodes {
 		n.close()
@@ -323,10 +371,10 @@ func (m *Memcached) enter() bool {
 }
 
 // tell hands each node its entries, to all nodes at once.
-func (m *Memcached) tell(entries []Entry, f func(*node, []Entry)) {
+func (m *Memcached) tell(names *names, entries []Entry, f func(*node, *names, []Entry)) {
 	parts := make(map[*node]map[string]Entry)
 	for _, e := range entries {
-		e.Key = m.prefix + e.Key
+		e.Key = names.prefix + e.Key
 		n := m.nodes[m.node(e.Key)]
 		if !legal(e.Key) {
 			continue
@@ -341,13 +389,13 @@ func (m *Memcached) tell(entries []Entry, f func(*node, []Entry)) {
 	}
 	if len(parts) == 1 {
 		for n, part := range parts {
-			f(n, entriesOf(part)) // a goroutine would cost as much as the server does
+			f(n, names, entriesOf(part)) // a goroutine would cost as much as the server does
 		}
 		return
 	}
 	var told sync.WaitGroup
 	for n, part := range parts {
-		told.Go(func() { f(n, entriesOf(part)) })
+		told.Go(func() { f(n, names, entriesOf(part)) })
 	}
 	told.Wait()
 }
@@ -355,24 +403,25 @@ func (m *Memcached) tell(entries []Entry, f func(*node, []Entry)) {
 // batch is keys of one node that are asked for together, with their prefix, and
 // their places among all that are asked for.
 type batch struct {
-	node *node
-	keys []string
-	at   []int
+	node  *node
+	names *names
+	keys  []string
+	at    []int
 }
 
 // batches spreads keys over the nodes.
-func (m *Memcached) batches(keys []string) []batch {
+func (m *Memcached) batches(names *names, keys []string) []batch {
 	batches := make([]batch, 0, 1)
 	open := make([]int, len(m.nodes)) // the batch of a node that has room, from 1 on
 	for i, key := range keys {
-		key = m.prefix + key
+		key = names.prefix + key
 		if !legal(strings.TrimSuffix(key, bodySuffix)) {
 			continue
 		}
 		n := m.node(key)
 		if open[n] == 0 || len(batches[open[n]-1].keys) == maxBatch {
 			room := min(len(keys)-i, maxBatch)
-			batches = append(batches, batch{m.nodes[n], make([]string, 0, room), make([]int, 0, room)})
+			batches = append(batches, batch{m.nodes[n], names, make([]string, 0, room), make([]int, 0, room)})
 			open[n] = len(batches)
 		}
 		b := &batches[open[n]-1]

@@ -15,7 +15,7 @@ type metrics struct {
 	stored, newer, failed, tooLarge        prometheus.Counter // of kith_cache_puts_total
 	filled, held, fillFailed, fillTooLarge prometheus.Counter // of kith_cache_fills_total
 	forgotten                              prometheus.Counter // kith_cache_forgotten_keys_total
-	disowned                               prometheus.Counter // kith_cache_disowned_total
+	disowned, refused                      prometheus.Counter // kith_cache_disowned_total, kith_cache_refused_total
 }
 
 func newMetrics(r prometheus.Registerer) (*metrics, error) {
@@ -31,6 +31,8 @@ func newMetrics(r prometheus.Registerer) (*metrics, error) {
 		Help: "Untold keys beyond what a node remembers: their rows may be stale until they expire."})
 	disowned := prometheus.NewCounter(prometheus.CounterOpts{Name: "kith_cache_disowned_total",
 		Help: "Cached rows of a history that the database has lost, found and dropped. After a failover or a restore: type kith cache renew."})
+	refused := prometheus.NewCounter(prometheus.CounterOpts{Name: "kith_cache_refused_total",
+		Help: "Cached items whose checksum or layout is wrong: they were changed, or put by others. They are dropped and read afresh."})
 	m := &metrics{
 		registerer: r,
 		hit:        gets.WithLabelValues("hit"), miss: gets.WithLabelValues("miss"), away: gets.WithLabelValues("away"),
@@ -38,9 +40,9 @@ func newMetrics(r prometheus.Registerer) (*metrics, error) {
 		failed: puts.WithLabelValues("failed"), tooLarge: puts.WithLabelValues("too_large"),
 		filled: fills.WithLabelValues("stored"), held: fills.WithLabelValues("held"),
 		fillFailed: fills.WithLabelValues("failed"), fillTooLarge: fills.WithLabelValues("too_large"),
-		forgotten: forgotten, disowned: disowned,
+		forgotten: forgotten, disowned: disowned, refused: refused,
 	}
-	return m, m.register(gets, puts, fills, forgotten, disowned)
+	return m, m.register(gets, puts, fills, forgotten, disowned, refused)
 }
 
 // registerNodes shows the state of servers.

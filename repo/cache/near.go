@@ -69,4 +69,6 @@ func (n *near) put(e Entry) {
 
 func (n *near) drop(key string) { n.entries.Invalidate(key) }
 
+func (n *near) forget() { n.entries.InvalidateAll() }
+
 func (n *near) close() { n.entries.StopAllGoroutines() }

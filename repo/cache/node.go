@@ -147,7 +147,7 @@ func (n *node) ping() error {
 
 // get puts what is held of at most maxBatch keys, all of them of bodies or none,
 // into out, where at says; false if the node is away.
-func (n *node) get(keys []string, at []int, out []Held) bool {
+func (n *node) get(names *names, keys []string, at []int, out []Held) bool {
 	s := n.session.Load()
 	if s == nil || !s.open.Load() {
 		return false
@@ -169,8 +169,9 @@ func (n *node) get(keys []string, at []int, out []Held) bool {
 		if it.value == nil {
 			continue
 		}
-		e, kind, err := decode(it.value)
+		e, kind, err := names.decode(keys[i], it.value)
 		if err != nil {
+			n.metrics.refused.Inc()
 			n.drop([]string{keys[i]})
 			continue
 		}
@@ -220,12 +221,21 @@ func (n *node) stored(e Entry) {
 
 // verOf returns the ver of an item; false where there is none. Bytes that are not
 // ours hold no ver.
-func verOf(item *memcache.Item) (uint64, bool) {
+func (n *names) verOf(item *memcache.Item) (uint64, bool) {
 	if item == nil {
 		return 0, false
 	}
-	e, _, err := decode(item.Value)
+	e, _, err := n.decode(item.Key, item.Value)
 	return e.Ver, err == nil
+}
+
+// decode takes apart what memcached holds of a key.
+func (n *names) decode(key string, b []byte) (Entry, byte, error) {
+	b, err := n.open(key, b)
+	if err != nil {
+		return Entry{}, 0, err
+	}
+	return decode(b)
 }
 
 // lostRace tells whether somebody else changed the key in between.
@@ -252,12 +262,12 @@ func (s *session) remove(key string) error {
 }
 
 // item returns e as memcached holds it.
-func (n *node) item(e Entry) *memcache.Item {
+func (n *node) item(names *names, e Entry) *memcache.Item {
 	expiry := n.expiry
 	if e.Ver == 0 || e.tooLarge() {
 		expiry = n.absent
 	}
-	return &memcache.Item{Key: e.Key, Value: encode(e), Expiration: seconds(expiry)}
+	return &memcache.Item{Key: e.Key, Value: names.seal(e.Key, encode(e)), Expiration: seconds(expiry)}
 }
 
 // seconds is an expiry as memcached takes it, rounded up.

@@ -8,14 +8,14 @@ import (
 )
 
 // fill adds entries.
-func (n *node) fill(ctx context.Context, entries []Entry) {
+func (n *node) fill(ctx context.Context, names *names, entries []Entry) {
 	all := make([]storing, 0, len(entries))
 	for _, e := range entries {
 		if e.tooLarge() {
 			n.metrics.fillTooLarge.Inc()
 			continue
 		}
-		all = append(all, storing{verb: "add", entry: e, Item: n.item(e)})
+		all = append(all, storing{verb: "add", entry: e, Item: n.item(names, e)})
 	}
 	err := ctx.Err()
 	if err == nil {
@@ -25,13 +25,13 @@ func (n *node) fill(ctx context.Context, entries []Entry) {
 		n.metrics.fillFailed.Add(float64(len(all)))
 		return
 	}
-	n.fillBodies(all)
+	n.fillBodies(names, all)
 }
 
 // fillBodies sends the bodies that are apart of what was added. Where an entry
 // was held already it may lack its body, so that is offered too: whoever takes it
 // looks whether it is old.
-func (n *node) fillBodies(all []storing) {
+func (n *node) fillBodies(names *names, all []storing) {
 	var bodies []storing
 	for _, s := range all {
 		held := errors.Is(s.err, memcache.ErrNotStored)
@@ -44,7 +44,7 @@ func (n *node) fillBodies(all []storing) {
 			n.metrics.fillFailed.Inc()
 		}
 		if (s.err == nil && s.entry.kind() == kindApart || held) && len(s.entry.Body) > 0 {
-			bodies = append(bodies, n.body(s.entry))
+			bodies = append(bodies, n.body(names, s.entry))
 		}
 	}
 	_ = n.store(true, bodies) // without its body an entry counts as missing, which is no harm
@@ -52,15 +52,16 @@ func (n *node) fillBodies(all []storing) {
 
 // body stores a whole entry under its bodyKey, whatever is there: readers hold it
 // against the ver under the entry's own key, where order is kept.
-func (n *node) body(e Entry) storing {
-	return storing{verb: "set", entry: e, Item: &memcache.Item{Key: bodyKey(e.Key), Value: pack(kindWhole, e), Expiration: seconds(n.expiry)}}
+func (n *node) body(names *names, e Entry) storing {
+	key := bodyKey(e.Key)
+	return storing{verb: "set", entry: e, Item: &memcache.Item{Key: key, Value: names.seal(key, pack(kindWhole, e)), Expiration: seconds(n.expiry)}}
 }
 
 // put stores entries, or a hole for those too large, where a lower ver or
 // nothing is held. Those with a token replace what it stands for; what is held of
 // the others, and of those whose token is no longer good, has to be read first. It
 // returns where a higher ver is held.
-func (n *node) put(entries []Entry) (ahead map[string]uint64) {
+func (n *node) put(names *names, entries []Entry) (ahead map[string]uint64) {
 	ahead = map[string]uint64{}
 	var known, unknown []Entry
 	for _, e := range entries {
@@ -70,13 +71,13 @@ func (n *node) put(entries []Entry) (ahead map[string]uint64) {
 			unknown = append(unknown, e)
 		}
 	}
-	lost := n.swap(known, func(e Entry) (uint64, uint64) { return e.Token.cas, e.Token.dials })
+	lost := n.swap(names, known, func(e Entry) (uint64, uint64) { return e.Token.cas, e.Token.dials })
 	for range maxSwaps {
 		unknown = append(unknown, lost...)
 		if len(unknown) == 0 {
 			return ahead
 		}
-		lost, unknown = n.putUnknown(unknown, ahead), nil
+		lost, unknown = n.putUnknown(names, unknown, ahead), nil
 	}
 	// The last resort lets a late Fill of an older row in.
 	n.fail(lost)
@@ -85,7 +86,7 @@ func (n *node) put(entries []Entry) (ahead map[string]uint64) {
 
 // putUnknown reads what is held of entries and replaces what is older; what is newer
 // goes into ahead. It returns those for which somebody else was quicker.
-func (n *node) putUnknown(entries []Entry, ahead map[string]uint64) (lost []Entry) {
+func (n *node) putUnknown(names *names, entries []Entry, ahead map[string]uint64) (lost []Entry) {
 	dials := n.dials.Load()
 	items, err := n.allItems(keysOf(entries))
 	if err != nil {
@@ -94,7 +95,7 @@ func (n *node) putUnknown(entries []Entry, ahead map[string]uint64) (lost []Entr
 	}
 	older := entries[:0]
 	for _, e := range entries {
-		ver, held := verOf(items[e.Key])
+		ver, held := names.verOf(items[e.Key])
 		if !held || ver < e.Ver {
 			older = append(older, e)
 			continue
@@ -104,7 +105,7 @@ func (n *node) putUnknown(entries []Entry, ahead map[string]uint64) (lost []Entr
 			ahead[e.Key] = ver
 		}
 	}
-	return n.swap(older, func(e Entry) (uint64, uint64) {
+	return n.swap(names, older, func(e Entry) (uint64, uint64) {
 		if item := items[e.Key]; item != nil {
 			return item.CasID, dials
 		}
@@ -117,13 +118,13 @@ func (n *node) putUnknown(entries []Entry, ahead map[string]uint64) (lost []Entr
 // no head is without its own. It returns the entries whose old item was not there
 // any more. What memcached refuses is
 // deleted, so that no older row stays.
-func (n *node) swap(entries []Entry, old func(Entry) (cas, dials uint64)) (lost []Entry) {
+func (n *node) swap(names *names, entries []Entry, old func(Entry) (cas, dials uint64)) (lost []Entry) {
 	all := make([]storing, 0, 2*len(entries))
 	for _, e := range entries {
 		if e.kind() == kindApart && !e.Partial {
-			all = append(all, n.body(e))
+			all = append(all, n.body(names, e))
 		}
-		s := storing{verb: "add", entry: e, Item: n.item(e)}
+		s := storing{verb: "add", entry: e, Item: n.item(names, e)}
 		if cas, dials := old(e); cas != 0 {
 			s.verb, s.CasID, s.dials = "cas", cas, dials
 		}

@@ -8,17 +8,18 @@ import (
 
 // A value in memcached is a short head, the entry's value and its body:
 //
-//	byte  0   layout 3 in the high four bits; in the low ones the kind: 0 whole
+//	byte  0   layout 4 in the high four bits; in the low ones the kind: 0 whole
 //	          (or absent, where ver is 0), 1 hole, 2 apart
 //	uvarint   ver
 //	uvarint   length of the value
-//	bytes     the value, and all the rest is the body
+//	bytes     the value, and then the body
+//	8 bytes   checksum over all of it and the key (names.tag)
 //
 // A hole and an entry apart have no body here. That of an entry apart is under
 // the key's bodyKey, in an item of kind whole that has the value too. That of a
 // hole is nowhere.
 const (
-	layout    = 3
+	layout    = 4
 	kindWhole = 0
 	kindHole  = 1
 	kindApart = 2
@@ -69,7 +70,7 @@ func pack(kind byte, e Entry) []byte {
 	if e.Ver == 0 {
 		e.Value, e.Body = nil, nil
 	}
-	b := make([]byte, 0, 1+2*binary.MaxVarintLen64+e.bytes())
+	b := make([]byte, 0, 1+2*binary.MaxVarintLen64+e.bytes()+tagBytes)
 	b = append(b, layout<<4|kind)
 	b = binary.AppendUvarint(b, e.Ver)
 	b = binary.AppendUvarint(b, uint64(len(e.Value)))

@@ -15,14 +15,14 @@ func TestEncode_Golden(t *testing.T) {
 		e    Entry
 		want string
 	}{
-		{"Row", Entry{Ver: 0x0102030405060708, Value: []byte("row")}, "30 888e98a8c0e0808101 03 726f77"},
-		{"Body", Entry{Ver: 2, Value: []byte("row"), Body: []byte("list"), Token: Token{cas: 9}}, "30 02 03 726f77 6c697374"},
-		{"Apart", Entry{Ver: 2, Value: []byte("row"), Body: make([]byte, maxInline+1)}, "32 02 03 726f77"},
-		{"Partial", Entry{Ver: 2, Value: []byte("row"), Partial: true}, "32 02 03 726f77"},
-		{"Empty", Entry{Ver: 1}, "30 01 00"},
-		{"Absent", Entry{Value: []byte("dropped"), Body: []byte("too")}, "30 00 00"},
-		{"Hole", Entry{Ver: 9, Value: make([]byte, maxBytes+1)}, "31 09 00"},
-		{"HoleWithHead", Entry{Ver: 9, Value: []byte("row"), Body: make([]byte, maxBytes)}, "31 09 03 726f77"},
+		{"Row", Entry{Ver: 0x0102030405060708, Value: []byte("row")}, "40 888e98a8c0e0808101 03 726f77"},
+		{"Body", Entry{Ver: 2, Value: []byte("row"), Body: []byte("list"), Token: Token{cas: 9}}, "40 02 03 726f77 6c697374"},
+		{"Apart", Entry{Ver: 2, Value: []byte("row"), Body: make([]byte, maxInline+1)}, "42 02 03 726f77"},
+		{"Partial", Entry{Ver: 2, Value: []byte("row"), Partial: true}, "42 02 03 726f77"},
+		{"Empty", Entry{Ver: 1}, "40 01 00"},
+		{"Absent", Entry{Value: []byte("dropped"), Body: []byte("too")}, "40 00 00"},
+		{"Hole", Entry{Ver: 9, Value: make([]byte, maxBytes+1)}, "41 09 00"},
+		{"HoleWithHead", Entry{Ver: 9, Value: []byte("row"), Body: make([]byte, maxBytes)}, "41 09 03 726f77"},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -52,7 +52,7 @@ func TestDecode_Bad(t *testing.T) {
 		"layout 0":        change(0, 0),
 		"layout 1":        change(0, 0x10),
 		"layout 2":        change(0, 2),
-		"layout 4":        change(0, 0x40),
+		"layout 3":        change(0, 0x30),
 		"kind 3":          change(0, layout<<4|3),
 		"hole with body":  change(0, layout<<4|kindHole),
 		"apart with body": change(0, layout<<4|kindApart),
