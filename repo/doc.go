@@ -19,6 +19,7 @@
 //	kept           how many entries the list still holds
 //	ver            the version of a row, raised by every change, by a random step
 //	history        the commits of a database one after the other; a failover or a restore may lose the last and go on otherwise
+//	identity       what cache keys and checksums are made from; another after a failover or a restore (repo/identity)
 //	swap           UPDATE that takes effect only where ver is still what was read
 //	edit           one change to the rows of one or two accounts
 //	commit         one transaction that swaps the rows of many edits

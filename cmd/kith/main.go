@@ -38,6 +38,7 @@ type commands struct {
 	Audit   auditCmd   `cmd:"" help:"Check that all rows agree, and mend those that do not."`
 	Import  importCmd  `cmd:"" help:"Read follows from a file into the database."`
 	Export  exportCmd  `cmd:"" help:"Write all follows of the database to a file."`
+	Cache   cacheCmd   `cmd:"" help:"Renew what is cached, after a failover or a restore."`
 	Account accountCmd `cmd:"" help:"Make, show and list accounts."`
 	Token   tokenCmd   `cmd:"" help:"Print a token with which a client acts as an account."`
 	Dev     devCmd     `cmd:"" help:"Run everything in one process, with a private database in a folder."`

@@ -17,6 +17,7 @@ import (
 	"kith/repo/cache"
 	"kith/repo/committer"
 	"kith/repo/db"
+	"kith/repo/identity"
 	"kith/repo/relation"
 )
 
@@ -53,7 +54,7 @@ func openStack(ctx context.Context, p parts, log *slog.Logger) (*stack, error) {
 	if s.pools, err = checkedPools(ctx, p.mysql, db.NewMetrics(s.registry)); err != nil {
 		return nil, err
 	}
-	if s.cache, err = openCache(p, s.registry, log); err != nil {
+	if s.cache, err = openCache(ctx, p, identity.New(s.pools.small), s.registry, log); err != nil {
 		s.pools.close()
 		return nil, err
 	}
@@ -77,21 +78,27 @@ func (s *stack) relationsAt(now func() time.Time, limit int) *apprelation.Servic
 }
 
 // openCache opens memcached where it is configured, else a cache in memory.
-func openCache(p parts, reg prometheus.Registerer, log *slog.Logger) (cache.Cache, error) {
+func openCache(ctx context.Context, p parts, of *identity.Store, reg prometheus.Registerer, log *slog.Logger) (cache.Cache, error) {
 	c := p.cache
+	if p.tool && len(c.Memcached) == 0 {
+		return cache.NewNone(), nil
+	}
+	id, err := of.Open(ctx)
+	if err != nil {
+		return nil, err
+	}
 	if len(c.Memcached) > 0 {
 		m, err := cache.NewMemcached(cache.MemcachedConfig{Servers: c.Memcached, Timeout: c.Timeout, Expiry: c.Expiry,
-			AbsentExpiry: min(c.Expiry, absentExpiry), Near: int64(c.LocalSize), Log: log, Registerer: reg})
+			AbsentExpiry: min(c.Expiry, absentExpiry), Near: int64(c.LocalSize), Log: log, Registerer: reg,
+			Identity: id, Identify: of.Open})
 		if err != nil {
 			return nil, fmt.Errorf("KITH_MEMCACHED (--memcached): %w", err)
 		}
 		return m, nil
 	}
-	if p.tool {
-		return cache.NewNone(), nil
-	}
 	l, err := cache.NewLocal(cache.LocalConfig{MaxBytes: int64(c.LocalSize), Expiry: c.LocalExpiry,
-		AbsentExpiry: min(c.LocalExpiry, absentExpiry), Registerer: reg})
+		AbsentExpiry: min(c.LocalExpiry, absentExpiry), Log: log, Registerer: reg,
+		Identity: id, Identify: of.Open})
 	if err != nil {
 		return nil, fmt.Errorf("make the cache in memory: %w", err)
 	}

@@ -53,6 +53,10 @@
 // and evicted again before it fills; and a key dropped by Drop, after which
 // nothing remembers its ver.
 //
+// A value that is too large to be held leaves a hole: an entry that has a ver
+// and no value. It reads as a miss, and it keeps the older row from coming
+// back through a late Fill.
+//
 // # When the database goes back
 //
 // A failover to a replica that was behind, or a restore, takes rows back to lower
@@ -63,9 +67,27 @@
 // later commit is there too, a lost one is not, and is disowned. Until somebody
 // writes the row, it is shown as it was, for as long as an entry lasts.
 //
-// A value that is too large to be held leaves a hole: an entry that has a ver
-// and no value. It reads as a miss, and it keeps the older row from coming
-// back through a late Fill.
+// For this an operator renews the [Identity] of the database (kith cache renew). It
+// stands in every key, so that nothing that was cached is found again, and two
+// databases that share servers do not mix. Every process asks for it once a second.
+// When it is another, the process forgets what it has near, too. A process that learns
+// of it a moment later than others may have committed under the old one while those
+// filled the cache under the new: what it told since it last asked is dropped there.
+//
+// # Who is believed
+//
+// An edit begins with what the cache says, so whoever could put a row there could make
+// it the database's. Every item ends with a checksum of its key and all its bytes, ver
+// and kind included, keyed by the secret of the identity, which is only in the
+// database. An item that does not verify is dropped, counted
+// (kith_cache_refused_total) and read afresh. An item that was true once can be put back
+// under its own key by who has kept it: readers are then shown the row as it was, as
+// long as that goes on, but a swap that begins with it is lost.
+//
+// The checksum takes 131 ns for a head of 200 bytes and 12 µs for a list of 80 KiB on an
+// idle core with AES instructions (BenchmarkTag). Of what else was tried there,
+// HMAC-SHA256 took 305 ns and 48 µs, keyed BLAKE3 340 ns and 22 µs, Poly1305 114 ns and
+// 26 µs, HighwayHash, whose strength nobody has proved, 75 ns and 7 µs.
 //
 // # When a server is away
 //

@@ -52,6 +52,9 @@ SET @s = CONCAT('GRANT SELECT, INSERT, UPDATE', @on, 'interaction TO ', @app); P
 SET @s = CONCAT('GRANT SELECT', @on, 'affinity TO ', @app); PREPARE s FROM @s; EXECUTE s;
 SET @s = CONCAT('GRANT SELECT, INSERT, UPDATE', @on, 'suggest TO ', @app); PREPARE s FROM @s; EXECUTE s;
 SET @s = CONCAT('GRANT SELECT, INSERT, UPDATE', @on, 'seen TO ', @app); PREPARE s FROM @s; EXECUTE s;
+-- Whoever may read this can make kith believe what stands in memcached. UPDATE is for
+-- `kith cache renew`.
+SET @s = CONCAT('GRANT SELECT, INSERT, UPDATE', @on, 'cache_identity TO ', @app); PREPARE s FROM @s; EXECUTE s;
 SET @s = CONCAT('GRANT SELECT', @on, 'goose_db_version TO ', @app); PREPARE s FROM @s; EXECUTE s;
 
 -- What the jobs do. They make no accounts; they fold and delete interactions. The audit
@@ -67,6 +70,7 @@ SET @s = CONCAT('GRANT SELECT', @on, 'seen TO ', @jobs); PREPARE s FROM @s; EXEC
 SET @s = CONCAT('GRANT SELECT, INSERT, UPDATE', @on, 'lease TO ', @jobs); PREPARE s FROM @s; EXECUTE s;
 SET @s = CONCAT('GRANT SELECT, INSERT, UPDATE, DELETE', @on, 'job_run TO ', @jobs); PREPARE s FROM @s; EXECUTE s;
 SET @s = CONCAT('GRANT SELECT, INSERT, UPDATE', @on, 'job_cursor TO ', @jobs); PREPARE s FROM @s; EXECUTE s;
+SET @s = CONCAT('GRANT SELECT, INSERT', @on, 'cache_identity TO ', @jobs); PREPARE s FROM @s; EXECUTE s;
 SET @s = CONCAT('GRANT SELECT', @on, 'goose_db_version TO ', @jobs); PREPARE s FROM @s; EXECUTE s;
 
 -- A person who reads. Temporary tables are for hot_growth.sql; a table of the session is

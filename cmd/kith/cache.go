@@ -1,0 +1,39 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"kith/repo/identity"
+)
+
+type cacheCmd struct {
+	Renew cacheRenewCmd `cmd:"" help:"Let all processes forget what they have cached: after a failover that lost commits, or a restore."`
+}
+
+type cacheRenewCmd struct{ migrateOn }
+
+// Help is the text above the settings.
+func (cacheRenewCmd) Help() string {
+	return "Gives the database a new identity, which stands in the names of all that is cached. Processes that run notice within " +
+		"about two seconds and begin anew; nothing needs to be stopped or flushed. It is needed when the database goes back: after a failover " +
+		"to a replica that was behind, after a restore, and in a copy of a database that uses the memcached of the original. " +
+		"It does no harm at other times, but reads come from the database until the cache is filled again."
+}
+
+// Run renews the identity.
+func (c *cacheRenewCmd) Run(ctx context.Context) error {
+	if err := besideDev(ctx, &c.MySQL); err != nil {
+		return err
+	}
+	p, err := checkedPools(ctx, c.MySQL, nil)
+	if err != nil {
+		return err
+	}
+	err = identity.New(p.small).Renew(ctx)
+	if err == nil {
+		fmt.Println("the cache begins anew: every process forgets what it knew within about two seconds")
+	}
+	return errors.Join(err, p.close())
+}
