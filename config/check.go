@@ -38,6 +38,14 @@ func (m MySQL) Check() error {
 	if dsn := m.DSN.Reveal(); dsn != "" && !strings.Contains(dsn, "/") {
 		return refuse("KITH_MYSQL_DSN", "does not look like user:password@tcp(host:3306)/database")
 	}
+	switch {
+	case m.TLSCert != "" && m.TLSKey == "":
+		return refuse("KITH_MYSQL_TLS_KEY", "is not set, and KITH_MYSQL_TLS_CERT is: they go together")
+	case m.TLSCert == "" && m.TLSKey != "":
+		return refuse("KITH_MYSQL_TLS_CERT", "is not set, and KITH_MYSQL_TLS_KEY is: they go together")
+	case m.TLSName == "*" && m.TLSCA == "":
+		return refuse("KITH_MYSQL_TLS_NAME", "is *, any name, which needs KITH_MYSQL_TLS_CA: public CAs sign for everybody")
+	}
 	return within("KITH_MYSQL_POOL", m.Pool, 4, 1000)
 }
 

@@ -85,7 +85,7 @@ func besideDev(ctx context.Context, c *config.MySQL) error {
 	}
 	pool.Close()
 	fmt.Fprintf(os.Stderr, "kith: using the database of the `kith dev` in %s, and its settings\n", devFolder)
-	c.DSN = config.NewDSN(dsn)
+	*c = c.On(dsn)
 	return c.Check()
 }
 

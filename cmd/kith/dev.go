@@ -123,7 +123,7 @@ func (d *devCmd) withDatabase(ctx context.Context, fn func(context.Context) erro
 	if err := own.CreateDatabase(ctx, devDatabase); err != nil {
 		return err
 	}
-	d.Settings.MySQL.DSN = config.NewDSN(own.DSN(devDatabase))
+	d.Settings.MySQL = d.Settings.MySQL.On(own.DSN(devDatabase))
 	forget, err := d.note()
 	if err != nil {
 		return err

@@ -22,10 +22,10 @@ func openPools(ctx context.Context, c config.MySQL, m *db.Metrics) (pools, error
 	large := c.Pool / 4
 	var p pools
 	var err error
-	if p.small, err = db.Open(ctx, db.Config{DSN: c.DSN.Reveal(), MaxOpen: c.Pool - large, Interpolate: true, Metrics: m}); err != nil {
+	if p.small, err = db.Open(ctx, db.Config{DSN: c.DSN.Reveal(), TLS: tlsOf(c), MaxOpen: c.Pool - large, Interpolate: true, Metrics: m}); err != nil {
 		return p, databaseError(err)
 	}
-	if p.large, err = db.Open(ctx, db.Config{DSN: c.DSN.Reveal(), MaxOpen: large, Binary: true, Keep: true, Metrics: m}); err != nil {
+	if p.large, err = db.Open(ctx, db.Config{DSN: c.DSN.Reveal(), TLS: tlsOf(c), MaxOpen: large, Binary: true, Keep: true, Metrics: m}); err != nil {
 		p.small.Close()
 		return p, databaseError(err)
 	}
@@ -54,7 +54,7 @@ func checkedPools(ctx context.Context, c config.MySQL, m *db.Metrics) (pools, er
 // migrations opens the database for migrating: its statements take as long as
 // they take.
 func migrations(ctx context.Context, c config.MySQL) (*schema.Schema, func() error, error) {
-	pool, err := db.Open(ctx, db.Config{DSN: c.DSN.Reveal(), MaxOpen: 3, ReadTimeout: -1, WriteTimeout: -1, Interpolate: true})
+	pool, err := db.Open(ctx, db.Config{DSN: c.DSN.Reveal(), TLS: tlsOf(c), MaxOpen: 3, ReadTimeout: -1, WriteTimeout: -1, Interpolate: true})
 	if err != nil {
 		return nil, nil, databaseError(err)
 	}
@@ -66,8 +66,16 @@ func migrations(ctx context.Context, c config.MySQL) (*schema.Schema, func() err
 	return s, pool.Close, nil
 }
 
+// tlsOf are the settings of TLS as package db has them.
+func tlsOf(c config.MySQL) db.TLS {
+	return db.TLS{CA: c.TLSCA, Cert: c.TLSCert, Key: c.TLSKey, Name: c.TLSName}
+}
+
 // databaseError names the setting behind an error of opening.
 func databaseError(err error) error {
+	if errors.Is(err, db.ErrTLS) {
+		return wrong("KITH_MYSQL_TLS_CA, _CERT, _KEY, _NAME (--mysql-tls-…): %w", err)
+	}
 	if db.Classify(err) == db.Missing {
 		err = fmt.Errorf("KITH_MYSQL_DSN (--mysql) names a database that does not exist, create it first: %w", err)
 	} else {

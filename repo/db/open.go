@@ -37,6 +37,8 @@ type Config struct {
 	// lists as the session overrides the DSN; tls, rejectReadOnly and server
 	// variables go through.
 	DSN string
+	// TLS is what the DSN cannot say of TLS.
+	TLS TLS
 	// MaxOpen bounds the connections of the pool, 0 is DefaultMaxOpen. All of
 	// them may stay idle.
 	MaxOpen int
@@ -71,8 +73,8 @@ type Config struct {
 // Open opens a pool on the database of c.DSN and checks that it answers. It
 // returns ErrBadDSN for a DSN that is wrong in itself, repo.ErrUnavailable when
 // the server cannot be reached, an error of class Missing when there is no such
-// database, and ErrSetting for a server that kith cannot work with. No error
-// holds the password.
+// database, ErrSetting for a server that kith cannot work with, and ErrTLS. No
+// error holds the password.
 func Open(ctx context.Context, c Config) (*sqlx.DB, error) {
 	cfg, err := parse(c.DSN)
 	if err != nil {
@@ -104,6 +106,9 @@ func OpenServer(ctx context.Context, c Config) (*sqlx.DB, error) {
 }
 
 func open(ctx context.Context, cfg *mysql.Config, c Config) (*sqlx.DB, error) {
+	if err := c.TLS.secure(cfg); err != nil {
+		return nil, fmt.Errorf("open %s: %w", Redact(c.DSN), err)
+	}
 	if err := prepare(cfg, c); err != nil {
 		return nil, fmt.Errorf("%w: %s: %w", ErrBadDSN, Redact(c.DSN), err)
 	}
