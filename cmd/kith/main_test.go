@@ -31,17 +31,18 @@ func TestMain(m *testing.M) {
 	dbtest.Main(m)
 }
 
-// patience is how long a test waits for anything before it fails.
-const patience = 30 * time.Second
+// patience is how long a test waits for any one thing before it fails. A process
+// that goes on may live longer: tests of many steps do on a busy machine.
+const patience = time.Minute
 
 // testSecret signs the tokens of tests.
 const testSecret = "a secret of the tests, long enough"
 
-// command makes a kith that runs in dir with env and nothing else of ours. It
-// is a process group of its own, as a terminal would make it.
+// command makes a kith that runs in dir with env and nothing else of ours, until
+// the test ends at most. It is a process group of its own, as a terminal would make it.
 func command(t *testing.T, dir string, env []string, args ...string) *exec.Cmd {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := context.WithCancel(context.Background())
 	t.Cleanup(cancel)
 	cmd := exec.CommandContext(ctx, os.Args[0], args...)
 	cmd.Dir = dir
@@ -63,10 +64,11 @@ func runKith(t *testing.T, dir string, env []string, stdin io.Reader, args ...st
 	var out, errs bytes.Buffer
 	cmd := command(t, dir, env, args...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = stdin, &out, &errs
-	// An exit code, an error here, is in the result.
-	if err := cmd.Run(); err != nil && cmd.ProcessState == nil {
+	if err := cmd.Start(); err != nil {
 		t.Fatalf("start kith %s: %v", strings.Join(args, " "), err)
 	}
+	defer time.AfterFunc(patience, func() { cmd.Process.Kill() }).Stop()
+	cmd.Wait() // an exit code, an error here, is in the result
 	return result{out.String(), errs.String(), cmd.ProcessState.ExitCode()}
 }
 
