@@ -30,7 +30,7 @@ type auditCmd struct {
 // Help is the text above the flags.
 func (auditCmd) Help() string {
 	return "Reads all rows and checks that they agree: every list can be read, counts are true, both sides of every follow, block and " +
-		"request are there, and whoever is named exists. Servers may run meanwhile. The exit code is 4 where faults remain. With --json " +
+		"request are there, whoever is named exists, and names are claimed for who has them. Servers may run meanwhile. The exit code is 4 where faults remain. With --json " +
 		"each fault is an object, and the last line is one with the numbers."
 }
 

@@ -67,6 +67,7 @@ func TestServerSettings(t *testing.T) {
 		{setting: "init-connect=SET autocommit=0, sql_mode='', sql_select_limit=1", user: true},
 		{setting: "log-bin=binlog --binlog-format=MIXED"},
 		{setting: "log-bin=binlog --binlog-format=STATEMENT", refused: "binlog_format"},
+		{setting: "max-allowed-packet=4M"},
 		{setting: "max-allowed-packet=1M", refused: "max_allowed_packet"},
 		{setting: "init-connect=nonsense", user: true, refused: "init_connect"},
 		{setting: "read-only=1", user: true, refused: "read-only"},
