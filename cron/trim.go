@@ -135,7 +135,7 @@ func (t trimming) one(ctx context.Context, run *Run, o relation.Outline) (bool, 
 			return false, fmt.Errorf("trim %d: %w", o.AccountID, err)
 		}
 		if done.Entries > 0 {
-			log.Debug("trimmed", "entries", done.Entries, "segments", done.Segments)
+			log.Debug("trimmed", "entries", done.Entries)
 			return true, nil
 		}
 		if short, err := t.short(ctx, o.AccountID); short || err != nil {

@@ -14,9 +14,16 @@
 //	list           the packed blob of a relation, made of sections (repo/list)
 //	section        one part of a list: friends, followers, following, blocking, ...
 //	entry          one id in a section, with its time
-//	option         what an account chose about one other: hide reposts, notify, mute until, note
+//	option         what an account chose about one other: hide reposts, notify, mute until, languages
+//	note           what an account keeps in private about another, a row of its own
 //	count          a true number of friends, followers or following, whatever the list still holds
 //	kept           how many entries the list still holds
+//	archive        what a row no longer holds: the tables relation_own and relation_archive
+//	own            what the account did itself: friends, following, blocking, muting, requested, options
+//	received       what others did to it: followers, blocked by, requests
+//	segment        up to 10,000 received entries of one section in the archive, packed
+//	place          of an entry: its time and id; places of a section are its order
+//	recall         move entries from the archive into the list, for an edit
 //	ver            the version of a row, raised by every change, by a random step
 //	history        the commits of a database one after the other; a failover or a restore may lose the last and go on otherwise
 //	identity       what cache keys and checksums are made from; another after a failover or a restore (repo/identity)
@@ -46,7 +53,7 @@
 //	term           how long a lease stands without being renewed
 //	holder         the process that has a lease: host, process and a token
 //	outline        how many entries each section of a list has, read from its first bytes
-//	place          the cursor of a job: where it goes on after a stop
+//	place of a job the cursor of a job: where it goes on after a stop
 //	audit          the look whether what must hold of the rows does hold (app/audit)
 //	fault          one thing that does not hold
 //	slice          the edges of one hash value, summed up from both sides by an audit

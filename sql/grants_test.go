@@ -95,6 +95,7 @@ func TestGrants(t *testing.T) {
 	t.Run("Tables", g.everyTable)
 	t.Run("App", g.app)
 	t.Run("Jobs", g.jobs)
+	t.Run("Left", g.left)
 	t.Run("Scripts", g.scripts)
 	t.Run("Refused", g.refused)
 }
@@ -116,6 +117,16 @@ func (g *guarded) everyTable(t *testing.T) {
 		}
 		if !strings.Contains(string(content), "@on, '"+name+" TO ', @app)") && !strings.Contains(string(content), "@on, '"+name+" TO ', @jobs)") {
 			t.Errorf("neither kith_app nor kith_jobs may do anything with table %s: say in grants.sql who may do what with it", name)
+		}
+	}
+}
+
+// left: the two have deleted all that they wrote into the archive and the notes.
+func (g *guarded) left(t *testing.T) {
+	for _, table := range []string{"relation_archive", "relation_own", "note"} {
+		var n int
+		if err := g.root.GetContext(t.Context(), &n, `SELECT COUNT(*) FROM `+table); err != nil || n != 0 {
+			t.Errorf("%s has %d rows, %v, want none", table, n, err)
 		}
 	}
 }
@@ -191,7 +202,7 @@ func (s *service) people(t *testing.T) {
 	must(t, "look up a name", err)
 	_, err = s.accounts.SetLocked(ctx, a.ID, true)
 	must(t, "lock an account", err)
-	_, err = s.accounts.Ensure(ctx, []uint64{101, 102, 103, 104}, 1)
+	_, err = s.accounts.Ensure(ctx, []uint64{101, 102, 103, 104, 105, 106}, 1)
 	must(t, "make accounts", err)
 	_, err = s.accounts.Walk(ctx, 0, 10)
 	must(t, "walk accounts", err)
@@ -203,28 +214,59 @@ func (s *service) relations(t *testing.T) {
 		_, err := s.Follow(ctx, follower, 101, apprelation.FollowOptions{})
 		must(t, "follow", err)
 	}
-	_, err := s.edits.Trim(ctx, 101, 1)
-	must(t, "trim", err)
-	_, err = s.Relationships(ctx, 101, []uint64{102, 103, 104})
+	for _, followee := range []uint64{105, 106} {
+		_, err := s.Follow(ctx, 101, followee, apprelation.FollowOptions{})
+		must(t, "follow", err)
+	}
+	s.trim(t, 101, 3)
+	_, err := s.Relationships(ctx, 101, []uint64{102, 103, 104, 105})
 	must(t, "ask", err)
-	if page, err := s.rows.Page(ctx, 101, list.ByFollower, list.Range{Limit: 10}); err != nil || len(page) != 3 {
+	if page, err := s.rows.Page(ctx, s.row(t, 101), list.ByFollower, list.Range{Limit: 10}); err != nil || len(page) != 3 {
 		t.Fatalf("page followers: %d, %v, want 3", len(page), err)
 	}
 	_, err = s.Unfollow(ctx, 102, 101) // of the archive
 	must(t, "unfollow", err)
 	_, err = s.Unfollow(ctx, 103, 101) // which leaves a segment empty
 	must(t, "unfollow", err)
+	_, err = s.Unfollow(ctx, 101, 105) // of relation_own
+	must(t, "unfollow", err)
 	_, err = s.Block(ctx, 104, 101)
 	must(t, "block", err)
+	for _, note := range []string{"one", "another", ""} {
+		_, err = s.SetNote(ctx, 101, 103, note)
+		must(t, "note "+note, err)
+	}
+	must(t, "note about nobody", s.commits.Do(ctx, []uint64{101}, func(rows map[uint64]*relation.Draft) error {
+		_, err := rows[101].SetNote(nobody, "private")
+		return err
+	}))
+}
+
+// nobody is no account.
+const nobody = 999
+
+// trim moves all but one entry of each section of an account to the archive.
+func (s *service) trim(t *testing.T, id uint64, entries int) {
+	t.Helper()
+	if done, err := s.edits.Trim(t.Context(), id, 1); err != nil || done.Entries != entries {
+		t.Fatalf("trim %d: %+v, %v, want %d entries moved", id, done, err, entries)
+	}
+}
+
+func (s *service) row(t *testing.T, id uint64) relation.Row {
+	t.Helper()
+	row, err := s.rows.Row(t.Context(), id)
+	must(t, "read a row", err)
+	return row
 }
 
 func (s *service) imports(t *testing.T) {
 	sum, err := graph.Import(t.Context(), graph.ImportConfig{
-		Reader: strings.NewReader("201 202\n203 202 5\n202 201\n201 101\n"), TempDir: t.TempDir(), Memory: 32 << 20,
+		Reader: strings.NewReader("201 202\n203 202 5\n202 201\n201 101\n201 103\n104 201\n"), TempDir: t.TempDir(), Memory: 32 << 20,
 		Progress: func(graph.Progress) {}, Accounts: s.accounts, Rows: s.rows, Committer: s.commits, Log: slog.New(slog.DiscardHandler), Now: now,
 	})
-	if err != nil || sum.EdgesNew != 4 {
-		t.Fatalf("import: %d edges, %v, want 4", sum.EdgesNew, err)
+	if err != nil || sum.EdgesNew != 6 {
+		t.Fatalf("import: %d edges, %v, want 6", sum.EdgesNew, err)
 	}
 	var out bytes.Buffer
 	_, err = graph.Export(t.Context(), graph.ExportConfig{Writer: &out, Rows: s.rows})
@@ -250,8 +292,21 @@ func (g *guarded) jobs(t *testing.T) {
 		rows[201].AddFollower(203, start)
 		return nil
 	}))
-	_, err = s.edits.Trim(ctx, 201, 1)
-	must(t, "trim", err)
+	s.trim(t, 201, 2)
+	for follower, followee := range map[uint64]uint64{201: 101, 104: 201} {
+		must(t, "repair what lies in the archive", s.commits.Do(ctx, []uint64{follower, followee}, func(rows map[uint64]*relation.Draft) error {
+			if !relation.Settle(rows[follower], rows[followee]) {
+				return relation.ErrRecall
+			}
+			if !rows[follower].DropFollowing(followee) || !rows[followee].DropFollower(follower) {
+				return errors.New("the edge is not there")
+			}
+			return nil
+		}))
+	}
+	if gone, err := s.edits.Forget(ctx, 101, []uint64{nobody}, false); err != nil || len(gone) != 1 {
+		t.Errorf("forget nobody: %v, %v", gone, err)
+	}
 	_, err = s.accounts.Load(ctx, []uint64{101})
 	must(t, "load accounts", err)
 	s.names(t)
@@ -340,6 +395,7 @@ func (g *guarded) refused(t *testing.T) {
 		all = append(all, `DROP TABLE `+name, `ALTER TABLE `+name+` COMMENT = ''`, `TRUNCATE TABLE `+name)
 		none = append(none, `DELETE FROM `+name, `INSERT INTO `+name+` SELECT * FROM `+name)
 	}
+	none = append(none, `SELECT body FROM note`)
 	all = append(all, `CREATE TABLE more (id INT)`, `CREATE USER nobody`, `DROP DATABASE `+database, `CREATE INDEX more ON relation (ver)`,
 		`GRANT SELECT ON `+database+`.relation TO CURRENT_USER()`, `SELECT 1 FROM mysql.user`, `SET GLOBAL max_connections = 10`,
 		`INSERT INTO goose_db_version (version_id, is_applied) VALUES (99, 1)`)
@@ -348,7 +404,8 @@ func (g *guarded) refused(t *testing.T) {
 		"app": slices.Concat(all, []string{`DELETE FROM account`, `DELETE FROM relation`, `UPDATE username SET account_id = 1`, `SELECT 1 FROM lease`,
 			`DELETE FROM interaction`, `DELETE FROM seen`, `INSERT INTO affinity SELECT * FROM affinity`}),
 		"jobs": slices.Concat(all, []string{`DELETE FROM relation`, `INSERT INTO account SELECT * FROM account`, `UPDATE username SET account_id = 1`, `DELETE FROM lease`,
-			`UPDATE interaction SET n = 1`, `UPDATE cache_identity SET id = 1`, `UPDATE seen SET at = 1`}),
+			`UPDATE interaction SET n = 1`, `UPDATE cache_identity SET id = 1`, `UPDATE seen SET at = 1`, `SELECT body FROM note`, `UPDATE note SET updated_at = 1`,
+			`INSERT INTO note (bucket, account_id, other_id, body, updated_at) VALUES (1, 1, 1, '', 1)`}),
 	} {
 		pool := open(t, g.dsn(user))
 		for _, statement := range statements {

@@ -20,7 +20,7 @@ import (
 func TestMain(m *testing.M) { dbtest.Main(m) }
 
 // plant is a small graph in a database of its own: ids of both widths, every
-// section, options of every kind, and an archive.
+// section, options of every kind, and an archive of every section.
 type plant struct {
 	t      *testing.T
 	dsn    string
@@ -29,8 +29,8 @@ type plant struct {
 	edits  *relation.Edits
 	drafts map[uint64]*relation.Draft
 	ids    []uint64
-	narrow uint64 // the account with most followers, all ids below 1<<32
-	wide   uint64 // the next one
+	narrow uint64 // a star, all ids below 1<<32; both have an archive of every section
+	wide   uint64
 }
 
 const start = 1_700_000_000
@@ -52,16 +52,21 @@ func newPlant(t *testing.T) *plant {
 	p.crowd(rng, 1<<40, 40)
 	p.fans(p.narrow, 6000, 400)
 	p.fans(p.wide, 1<<40+6000, 300)
-	p.sides(p.narrow)
-	p.sides(p.wide)
+	p.idols(p.narrow, 80)
+	p.idols(p.wide, 50)
+	p.sides(p.narrow, 0)
+	p.sides(p.wide, 0)
 	p.straddle()
 	p.imported(untimed, 400)
+	p.crowned()
 	p.save()
 	p.trim(p.narrow, 50)
 	p.trim(p.wide, 30)
+	p.trim(crowned, 40)
 	p.fans(p.narrow, 7000, 120) // a second trim finds a segment
+	p.sides(p.narrow, 20_000)
 	p.save()
-	p.trim(p.narrow, 60)
+	p.trim(p.narrow, 40)
 	return p
 }
 
@@ -129,22 +134,55 @@ func (p *plant) fans(star, first uint64, n int) {
 	}
 }
 
-// sides fills the sections that stand beside the edges.
-func (p *plant) sides(id uint64) {
+// idols are followed by a star and do not follow it back.
+func (p *plant) idols(star uint64, n int) {
+	for i := range uint64(n) {
+		p.follow(star, star+10_000+i, uint32(start-1000+i%7))
+	}
+}
+
+// sides fills the sections that stand beside the edges, about others from so far
+// behind the account on.
+func (p *plant) sides(id, from uint64) {
 	d := p.draft(id)
 	for s := list.Blocking; s <= list.Requested; s++ {
-		for i := range int(s) * 2 {
-			d.Put(s, id+uint64(100*int(s)+i), uint32(start+i*i))
+		for i := range 50 + int(s) {
+			d.Put(s, id+from+uint64(100*int(s)+i), uint32(start+i%8*i))
 		}
 	}
-	for i, o := range []list.Option{
+	options := []list.Option{
 		{Notify: true}, {HideReposts: true, Languages: []string{"de", "en"}},
-		{MuteUntil: 1 << 31, HideNotifications: true, Note: strings.Repeat("ü;'", 60)}, {Note: "\x7f"},
-	} {
-		if _, err := d.SetOption(id+uint64(2000+i), o); err != nil {
+		{MuteUntil: 1 << 31, HideNotifications: true, Languages: []string{strings.Repeat("x", list.MaxLanguage), "zh-TW"}},
+	}
+	for i := range uint64(60) {
+		about := id + from + 2000 + i
+		if _, err := d.SetOption(about, options[i%3]); err != nil {
+			p.t.Fatal(err)
+		}
+		if i%4 != 0 {
+			continue
+		}
+		if _, err := d.SetNote(about, strings.Repeat("ü;'", 60)); err != nil {
 			p.t.Fatal(err)
 		}
 	}
+}
+
+// crowned has so many followers that some segments of them are full. Of these only
+// one in a thousand has a row.
+const crowned = 4000
+
+func (p *plant) crowned() {
+	const first, n = 1 << 20, 20_500
+	edges := make([]list.Edge, 0, n)
+	for i := range uint64(n) {
+		if i%1000 == 0 {
+			p.follow(first+i, crowned, uint32(start+i/2))
+			continue
+		}
+		edges = append(edges, list.Edge{ID: first + i, Time: uint32(start + i/2)})
+	}
+	p.draft(crowned).Merge(edges)
 }
 
 // untimed is the account of a star without times.
@@ -207,7 +245,7 @@ func (p *plant) save() {
 func (p *plant) trim(id uint64, limit int) {
 	p.t.Helper()
 	done, err := p.edits.Trim(p.t.Context(), id, limit)
-	if err != nil || done.Segments == 0 {
+	if err != nil || done.Entries == 0 {
 		p.t.Fatalf("trim %d: %+v, %v", id, done, err)
 	}
 }
@@ -219,15 +257,26 @@ func (p *plant) exec(query string, args ...any) {
 	}
 }
 
-// segment returns the list of a segment.
-func (p *plant) segment(id uint64, h relation.Header) list.View {
+// archive is what an account has in the archive: the segments, and the list of what
+// it did itself, as the store reads them.
+func (p *plant) archive(id uint64) (segments []relation.Segment, own list.View) {
 	p.t.Helper()
-	var b []byte
-	err := p.pool.GetContext(p.t.Context(), &b, `SELECT list FROM relation_archive WHERE bucket = ? AND account_id = ? AND section = ? AND seq = ?`, id&1023, id, h.Section, h.Seq)
+	own = p.view([]byte{3, 0x14, 0, 0})
+	err := p.store.Examine(p.t.Context(), id, false, func(relation.Stored) error {
+		segments = nil
+		return nil
+	}, func(g relation.Segment) error {
+		if g.Own {
+			own = p.view(g.List)
+		} else {
+			segments = append(segments, g)
+		}
+		return nil
+	})
 	if err != nil {
 		p.t.Fatal(err)
 	}
-	return p.view(b)
+	return segments, own
 }
 
 func (p *plant) view(b []byte) list.View {
@@ -237,15 +286,6 @@ func (p *plant) view(b []byte) list.View {
 		p.t.Fatal(err)
 	}
 	return v
-}
-
-func (p *plant) headers(id uint64) []relation.Header {
-	p.t.Helper()
-	out, err := p.store.Headers(p.t.Context(), id)
-	if err != nil {
-		p.t.Fatal(err)
-	}
-	return out
 }
 
 func text(n any) string { return fmt.Sprint(n) }

@@ -15,7 +15,7 @@ import (
 // Relations answers questions about relation rows.
 type Relations interface {
 	Row(ctx context.Context, id uint64) (relation.Row, error)
-	Page(ctx context.Context, id uint64, o list.Order, r list.Range) ([]list.Entry, error)
+	Page(ctx context.Context, row relation.Row, o list.Order, r list.Range) ([]list.Entry, error)
 }
 
 var _ Relations = (*relation.Store)(nil)
@@ -150,7 +150,11 @@ func (s *Service) takeOthers(ctx context.Context, owner uint64, near []ranked, v
 		known[r.id] = true
 	}
 	want := limit - len(p.IDs)
-	entries, err := s.relations.Page(ctx, owner, list.ByFriend, list.Range{Before: after.place(), Limit: want + len(near)})
+	row, err := s.relations.Row(ctx, owner)
+	if err != nil {
+		return err
+	}
+	entries, err := s.relations.Page(ctx, row, list.ByFriend, list.Range{Before: after.place(), Limit: want + len(near)})
 	if err != nil {
 		return err
 	}

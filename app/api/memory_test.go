@@ -20,10 +20,11 @@ type memory struct {
 	hang     bool            // rows are read when their context ends
 	panics   bool            // rows are not read but panic
 	gone     map[uint64]bool // accounts that exist and are not found
+	notes    map[[2]uint64]string
 }
 
 func newMemory() *memory {
-	return &memory{rows: map[uint64]rows.Row{}, accounts: map[uint64]accounts.Account{}, gone: map[uint64]bool{}}
+	return &memory{rows: map[uint64]rows.Row{}, accounts: map[uint64]accounts.Account{}, gone: map[uint64]bool{}, notes: map[[2]uint64]string{}}
 }
 
 func (m *memory) set(change func(m *memory)) {
@@ -68,29 +69,27 @@ func (m *memory) Rows(ctx context.Context, ids []uint64) ([]rows.Row, error) {
 	return out, nil
 }
 
-func (m *memory) Rels(ctx context.Context, id uint64, ids []uint64) ([]list.Rel, list.View, error) {
-	r, err := m.Row(ctx, id)
-	if err != nil {
-		return nil, list.View{}, err
-	}
-	v, err := r.View()
-	rels := make([]list.Rel, len(ids))
-	v.Rels(ids, rels)
-	return rels, v, err
+func (m *memory) Rels(_ context.Context, row rows.Row, ids []uint64) ([]list.Rel, rows.Options, error) {
+	return rows.RelsOf(row, ids)
 }
 
-func (m *memory) Followers(ctx context.Context, id uint64, ids []uint64) ([]list.Rel, error) {
-	rels, _, err := m.Rels(ctx, id, ids)
-	return rels, err
-}
-
-func (m *memory) Page(ctx context.Context, id uint64, o list.Order, r list.Range) ([]list.Entry, error) {
-	_, v, err := m.Rels(ctx, id, nil)
+func (m *memory) Page(_ context.Context, row rows.Row, o list.Order, r list.Range) ([]list.Entry, error) {
+	v, err := row.View()
 	if err != nil {
 		return nil, err
 	}
 	page, _, err := v.Page(o, r, nil)
 	return page, err
+}
+
+func (m *memory) Notes(_ context.Context, id uint64, others []uint64) (map[uint64]string, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	out := map[uint64]string{}
+	for _, o := range others {
+		out[o] = m.notes[[2]uint64{id, o}]
+	}
+	return out, nil
 }
 
 func (m *memory) Counts(_ context.Context, ids []uint64) ([]rows.Counts, error) {
@@ -121,6 +120,9 @@ func (m *memory) Do(_ context.Context, ids []uint64, apply func(map[uint64]*rows
 		return err
 	}
 	for id, d := range drafts {
+		for _, n := range d.Noted() {
+			m.notes[[2]uint64{id, n.OtherID}] = n.Body
+		}
 		r, err := d.Pack(0, 0)
 		if err != nil {
 			return err
@@ -179,13 +181,4 @@ func (m *memory) Show(ctx context.Context, ids []uint64) ([]accounts.Account, er
 		out[i] = have[id]
 	}
 	return out, err
-}
-
-func (m *memory) PageFor(ctx context.Context, viewer, id uint64, o list.Order, r list.Range) (list.View, []list.Entry, error) {
-	_, v, err := m.Rels(ctx, viewer, nil)
-	if err != nil {
-		return v, nil, err
-	}
-	page, err := m.Page(ctx, id, o, r)
-	return v, page, err
 }

@@ -7,8 +7,9 @@
 //	  bytes     every list, of row and archive, is valid, its entries in order of time
 //	  double    an id stands once in friends, followers and following, row and archive together
 //	  count     friends, followers and following are what is kept plus what is archived
-//	  column    kept_followers, kept_following and blocks are those of the list, archived_at is no older than the archive
+//	  column    kept_followers, kept_following and blocks are those of the list, archived is how much is archived, and no older
 //	  segment   the header of a segment is that of its list, and no segment is newer than its row
+//	            (what the account did itself is archived in rows, which have no header)
 //	  row       segments have a row
 //	  nobody    who has a row or is named in one exists (whom only mutes and options name is not looked at)
 //	  name      its name is claimed for it, in lower case, and every name that is claimed is that of an account
@@ -49,7 +50,8 @@
 //
 //	healthy  what it says is true, and so is its silence
 //	gaps     what it says is true, but entries are lost: it counts more than row
-//	         and archive hold, or names who does not exist
+//	         and archive hold, of blocks and requests too where these are archived, or
+//	         names who does not exist
 //	damaged  what it says may be wrong: bytes, order, an id twice, no row
 //
 // Between two healthy rows, who follows, blocks or asks is the

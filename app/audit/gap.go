@@ -15,7 +15,7 @@ func (b *badAccount) hears(e entry) bool {
 	if !b.told.Gaps {
 		return true
 	}
-	return !b.deaf && !e.out && (e.kind == follow || len(b.told.Nobody) > 0)
+	return !b.deaf && !e.out && (e.kind == follow || b.blocks || len(b.told.Nobody) > 0)
 }
 
 // fill adds to a row what it has lost and others know, takes out who is nobody,

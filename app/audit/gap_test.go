@@ -15,7 +15,7 @@ func TestRun_GapsWritten(t *testing.T) {
 	for name, lose := range map[string]func(s *scene){
 		"Segment": func(s *scene) { s.loseSegment(s.fans[4], list.Following) },
 		"Nobody": func(s *scene) {
-			s.rewriteSegment(s.fans[4], list.Following, func(b []byte) []byte { return overwrite(b, s.star, 1<<31) })
+			s.overwriteOwn(s.fans[4], s.star, 1<<31)
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -18,14 +18,16 @@ type look struct {
 	row      relation.Stored
 	views    []list.View     // for part, once all is read
 	held     relation.Counts // kept and archived
-	ids      []uint64        // friends, followers and following, row and archive
+	archive  relation.Archive
+	ids      []uint64 // friends, followers and following, row and archive
 	segments int64
 	faults   []Fault
 	beside   []uint64 // of whom the list says what does not go together
 	lost     bool     // part of it cannot be read
 	damaged  bool     // its lists are not as they must be: others know better
 	short    bool     // it counts more than there is: entries are lost
-	shortOut bool     // of those whom it follows too
+	shortOut bool     // of what it does itself too,
+	blocking bool     // of blocks or requests among that
 	rewrite  bool     // it takes more than an edit to put right
 }
 
@@ -145,21 +147,22 @@ func contradictory(r list.Rel) bool {
 func (l *look) onSegment(g relation.Segment) error {
 	l.segments++
 	what := fmt.Sprintf("list of the %s segment %d", g.Section, g.Seq)
+	if g.Own {
+		what = "list of what the account did itself and is archived"
+	}
 	before := len(l.faults)
 	v, ok := l.open(g.List, what)
 	if ok && !relation.Fits(g) {
-		l.faults = append(l.faults, fault(Segment, l.row.AccountID, "the header of the %s segment %d (n %d, newest %d/%d, oldest %d/%d, earliest %d) is not that of its list, which has %d entries of that section and %d in all",
-			g.Section, g.Seq, g.N, g.NewestAt, g.NewestID, g.OldestAt, g.OldestID, g.EarliestAt, v.Len(g.Section), entries(v)))
+		l.faults = append(l.faults, fault(Segment, l.row.AccountID, "the header of the %s segment %d (n %d, newest %d/%d, oldest %d/%d) is not that of its list, which has %d entries of that section and %d in all",
+			g.Section, g.Seq, g.N, g.NewestAt, g.NewestID, g.OldestAt, g.OldestID, v.Len(g.Section), entries(v)))
 	}
 	if l.row.Ver > 0 && (g.Ver > l.row.Ver || g.After(l.row.Ver)) {
 		l.faults = append(l.faults, fault(Segment, l.row.AccountID, "the %s segment %d with ver %d is newer than the row, whose ver is %d", g.Section, g.Seq, g.Ver, l.row.Ver))
 	}
-	if ok && l.row.Ver > 0 && g.NewestAt > l.row.ArchivedAt {
-		l.faults = append(l.faults, fault(Column, l.row.AccountID, "archived_at is %d, but the %s segment %d has an entry as new as %d", l.row.ArchivedAt, g.Section, g.Seq, g.NewestAt))
-	}
 	l.rewrite = l.rewrite || len(l.faults) > before
-	for s := list.Friends; s <= list.Following; s++ {
+	for s := list.Friends; s <= list.Options; s++ {
 		l.held.Add(s, v.Len(s))
+		l.archive.Add(s, v)
 	}
 	if len(l.ids) < maxIDs {
 		l.addIDs(v)
@@ -189,12 +192,40 @@ func (l *look) end() {
 	if l.lost || slices.ContainsFunc(l.faults, func(f Fault) bool { return f.Kind == Double }) {
 		return // what the counts must be is not known
 	}
+	otherwise := l.checkArchive()
 	if l.row.Ver > 0 && l.row.Counts != l.held {
-		l.shortOut = l.row.Following > l.held.Following || l.row.Friends > l.held.Friends
-		l.short = l.shortOut || l.row.Followers > l.held.Followers
+		l.shortOut = l.shortOut || l.row.Following > l.held.Following || l.row.Friends > l.held.Friends
+		l.short = l.short || l.shortOut || l.row.Followers > l.held.Followers
 		l.faults = append(l.faults, fault(Count, id, "friends, followers, following are %d, %d, %d, kept and archived are %d, %d, %d",
 			l.row.Friends, l.row.Followers, l.row.Following, l.held.Friends, l.held.Followers, l.held.Following))
+	} else if otherwise != "" {
+		l.faults = append(l.faults, fault(Column, id, "%s", otherwise))
 	}
+}
+
+// checkArchive holds what the row says of its archive against the archive, and
+// returns what is wrong in words.
+func (l *look) checkArchive() (wrong string) {
+	said, err := l.row.Archive()
+	if err != nil {
+		l.rewrite = true
+		return fmt.Sprintf("what the row says of its archive cannot be read (%v)", err)
+	}
+	if said.Covers(&l.archive) {
+		return ""
+	}
+	wrong = "what the row says of its archive, in number or how new it is, is not what is there:"
+	for s := list.Friends; s <= list.Options; s++ {
+		n, is := said.Len(s), l.archive.Len(s)
+		if n != is {
+			wrong += fmt.Sprintf(" %s %d, there are %d;", s, n, is)
+		}
+		if n > is && relation.Own(s) {
+			l.short, l.shortOut = true, true
+			l.blocking = l.blocking || s == list.Blocking || s == list.Requested
+		}
+	}
+	return wrong
 }
 
 // doubles returns the ids that stand more than once.

@@ -61,13 +61,25 @@ func (w *world) trim(id uint64, limit int) {
 	}
 }
 
+// archiveBlock moves both sides of the block to the archive.
+func (s *scene) archiveBlock() {
+	s.Helper()
+	s.trim(s.blocker, 0)
+	s.trim(s.blocked, 0)
+	s.truth = s.graph()
+}
+
 // oldFan is a follower of star who stands in the archive.
 func (s *scene) oldFan() uint64 { return s.fans[2] }
 
 // is returns what b is to a.
 func (s *scene) is(a, b uint64) list.Rel {
 	s.Helper()
-	rels, _, err := s.rows.Rels(s.Context(), a, []uint64{b})
+	row, err := s.rows.Row(s.Context(), a)
+	if err != nil {
+		s.Fatal(err)
+	}
+	rels, _, err := s.rows.Rels(s.Context(), row, []uint64{b})
 	if err != nil {
 		s.Fatal(err)
 	}
@@ -142,7 +154,7 @@ func TestRun_Planted(t *testing.T) {
 		"KeptFollowers": {plant: columns(`kept_followers = 0`), kinds: "column", about: func(s *scene) []uint64 { return []uint64{s.star} }},
 		"KeptFollowing": {plant: columns(`kept_following = 9`), kinds: "column"},
 		"Blocks":        {plant: columns(`blocks = 7`), kinds: "column"},
-		"ArchivedAt":    {plant: columns(`archived_at = archived_at - 1`), kinds: "column", about: func(s *scene) []uint64 { return []uint64{s.star} }},
+		"Archived":      {plant: columns(`archived = ''`), kinds: "column", about: func(s *scene) []uint64 { return []uint64{s.star} }},
 		"DoubleId": {plant: func(s *scene) { s.tangle(s.star, s.fans[21], s.fans[20]) }, kinds: "double", truth: true,
 			about: func(s *scene) []uint64 { return []uint64{s.star} }},
 		"FriendStandsTwice":     {plant: func(s *scene) { s.tangle(s.star, s.fans[21], s.fans[0]) }, kinds: "double", truth: true},
@@ -237,8 +249,8 @@ func TestRun_Planted(t *testing.T) {
 		"NobodyByDamageOfBlock":   {plant: func(s *scene) { s.tangle(s.blocker, s.blocked, 1<<31) }, kinds: "nobody", truth: true},
 		"NobodyByDamageOfRequest": {plant: func(s *scene) { s.tangle(s.asker, s.locked, 1<<31) }, kinds: "nobody", truth: true},
 		"NobodyByDamageInArchive": {plant: func(s *scene) {
-			s.rewriteSegment(s.fans[4], list.Following, func(b []byte) []byte { return overwrite(b, s.fans[5], 1<<31) })
-		}, kinds: "nobody segment", truth: true},
+			s.overwriteOwn(s.fans[4], s.fans[5], 1<<31)
+		}, kinds: "column nobody", truth: true},
 		"SegmentGone": {plant: func(s *scene) {
 			s.exec(`DELETE FROM relation_archive WHERE bucket = ? AND account_id = ? AND section = 1`, star(s)...)
 		}, kinds: "count" + strings.Repeat(" edge", 15), truth: true},
@@ -251,6 +263,7 @@ func TestRun_Planted(t *testing.T) {
 		}, kinds: "count", truth: true},
 		"AllSegmentsGone": {plant: func(s *scene) {
 			s.exec(`DELETE FROM relation_archive WHERE bucket = ? AND account_id = ?`, relation.Bucket(s.fans[4]), s.fans[4])
+			s.exec(`DELETE FROM relation_own WHERE bucket = ? AND account_id = ?`, relation.Bucket(s.fans[4]), s.fans[4])
 		}, kinds: "count", truth: true},
 		"TwoSegmentsGone": {plant: func(s *scene) {
 			s.trim(s.fans[9], 1)
@@ -258,6 +271,27 @@ func TestRun_Planted(t *testing.T) {
 			s.loseSegment(s.fans[4], list.Following)
 			s.loseSegment(s.fans[9], list.Following)
 		}, kinds: "count count", truth: true},
+		"ArchivedBlockGone": {plant: func(s *scene) {
+			s.archiveBlock()
+			s.loseSegment(s.blocker, list.Blocking)
+		}, kinds: "column", truth: true, about: func(s *scene) []uint64 { return []uint64{s.blocker} }},
+		"ArchivedBlockedByGone": {plant: func(s *scene) {
+			s.archiveBlock()
+			s.loseSegment(s.blocked, list.BlockedBy)
+		}, kinds: "block column", truth: true, about: func(s *scene) []uint64 { return []uint64{s.blocker, s.blocked} }},
+		"ArchivedBlockOfNobody": {plant: func(s *scene) {
+			s.archiveBlock()
+			s.overwriteOwn(s.blocker, s.blocked, 1<<31)
+		}, kinds: "column nobody", truth: true},
+		"ArchivedRequestGone": {plant: func(s *scene) {
+			s.trim(s.asker, 0)
+			s.trim(s.locked, 0)
+			s.truth = s.graph()
+			s.loseSegment(s.asker, list.Requested)
+		}, kinds: "column", truth: true},
+		"ArchivedOfNewerPlace": {plant: func(s *scene) {
+			s.exec(`UPDATE relation_own SET latest = latest + 1000000, mine = mine + 1000000 WHERE bucket = ? AND account_id = ?`, relation.Bucket(s.fans[4]), s.fans[4])
+		}, kinds: "column time time"},
 		"SegmentGoneAndDouble": {plant: func(s *scene) {
 			s.exec(`DELETE FROM relation_archive WHERE bucket = ? AND account_id = ? AND section = 1`, star(s)...)
 			s.tangle(s.fans[2], s.fans[3], s.fans[7])
@@ -317,16 +351,15 @@ func TestRun_Planted(t *testing.T) {
 		}},
 		"BadColumnOfList": {plant: func(s *scene) { s.rewriteList(s.fans[0], func(b []byte) []byte { b[len(b)-1] |= 0x80; return b }) }, truth: true, kinds: "bytes",
 			want: func(s *scene) []want { return []want{{s.fans[0], s.star, friend}, {s.fans[0], s.fans[5], follows}} }},
-		"SegmentN":        {plant: segment(`n = n + 1`), truth: true, kinds: "segment", about: func(s *scene) []uint64 { return []uint64{s.star} }},
-		"SegmentNewest":   {plant: segment(`newest_at = newest_at - 1`), truth: true, kinds: "segment"},
-		"SegmentOldest":   {plant: segment(`oldest_id = oldest_id + 1`), truth: true, kinds: "segment"},
-		"SegmentEarliest": {plant: segment(`earliest_at = 0`), truth: true, kinds: "segment"},
-		"SegmentSection":  {plant: segment(`section = 2`), truth: true, kinds: "segment"},
-		"SegmentNewer":    {plant: segment(`seq = seq + 102400`), truth: true, kinds: "segment"},
+		"SegmentN":       {plant: segment(`n = n + 1`), truth: true, kinds: "segment", about: func(s *scene) []uint64 { return []uint64{s.star} }},
+		"SegmentNewest":  {plant: segment(`newest_at = newest_at - 1`), truth: true, kinds: "segment"},
+		"SegmentOldest":  {plant: segment(`oldest_id = oldest_id + 1`), truth: true, kinds: "segment"},
+		"SegmentSection": {plant: segment(`section = 2`), truth: true, kinds: "segment"},
+		"SegmentNewer":   {plant: segment(`seq = seq + 102400`), truth: true, kinds: "segment"},
 		"SegmentCut": {plant: segment(`list = LEFT(list, 20)`), truth: true, kinds: "bytes", about: func(s *scene) []uint64 { return []uint64{s.star} },
 			want: func(s *scene) []want { return []want{{s.oldFan(), s.star, follows}} }},
 		"SegmentTwice": {plant: func(s *scene) {
-			s.exec(`INSERT INTO relation_archive (bucket, account_id, section, seq, newest_at, newest_id, oldest_at, oldest_id, earliest_at, n, ver, list) SELECT bucket, account_id, section, seq + 1, newest_at, newest_id, oldest_at, oldest_id, earliest_at, n, ver, list FROM relation_archive WHERE bucket = ? AND account_id = ? AND section = 1`, star(s)...)
+			s.exec(`INSERT INTO relation_archive (bucket, account_id, section, seq, newest_at, newest_id, oldest_at, oldest_id, n, ver, list) SELECT bucket, account_id, section, seq + 1, newest_at, newest_id, oldest_at, oldest_id, n, ver, list FROM relation_archive WHERE bucket = ? AND account_id = ? AND section = 1`, star(s)...)
 		}, truth: true, kinds: strings.Repeat("double ", 14) + "double", want: func(s *scene) []want { return []want{{s.oldFan(), s.star, follows}} }},
 		"RowAndArchive": {plant: func(s *scene) { s.plant(s.star, func(d *relation.Draft) { d.AddFollower(s.oldFan(), 5000) }) },
 			truth: true, kinds: "double", about: func(s *scene) []uint64 { return []uint64{s.star, s.oldFan()} },

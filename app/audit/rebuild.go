@@ -17,11 +17,12 @@ type badAccount struct {
 	lost   bool // part of it cannot be read
 	told   relation.Told
 	deaf   bool // nothing that others know can be missing
+	blocks bool // blocks or requests that it made are
 }
 
 // setAside keeps an account for a rebuild.
 func (a *auditor) setAside(l *look) {
-	a.aside[l.row.AccountID] = &badAccount{faults: l.faults, lost: l.lost, told: relation.Told{Ver: l.row.Ver, Gaps: !l.damaged}, deaf: !l.damaged && !l.shortOut}
+	a.aside[l.row.AccountID] = &badAccount{faults: l.faults, lost: l.lost, told: relation.Told{Ver: l.row.Ver, Gaps: !l.damaged}, deaf: !l.damaged && !l.shortOut, blocks: l.blocking}
 }
 
 // errTooMany is why a list was not made anew.

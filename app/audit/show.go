@@ -88,7 +88,7 @@ func optionOf(v list.View, id uint64) string {
 	}{
 		{o.HideReposts, "hides reposts"}, {o.Notify, "notify"}, {o.HideNotifications, "hides notifications"},
 		{o.MuteUntil != 0, "muted until " + clock(o.MuteUntil)}, {len(o.Languages) > 0, "languages " + strings.Join(o.Languages, ",")},
-		{o.Note != "", fmt.Sprintf("note %q", o.Note)},
+		{o.Note, "a note"},
 	} {
 		if f.set {
 			words = append(words, f.word)
@@ -100,6 +100,10 @@ func optionOf(v list.View, id uint64) string {
 func showSegment(w *strings.Builder, g relation.Segment) {
 	if !strings.Contains(w.String(), archiveTitle) {
 		w.WriteString(archiveTitle)
+	}
+	if g.Own {
+		fmt.Fprintf(w, "  what the account did itself, %d bytes\n", len(g.List))
+		return
 	}
 	fmt.Fprintf(w, "  %-10s seq %-12d %6d entries, %s %d to %s %d, ver %d, %d bytes", g.Section, g.Seq, g.N,
 		clock(g.NewestAt), g.NewestID, clock(g.OldestAt), g.OldestID, g.Ver, len(g.List))

@@ -21,7 +21,7 @@ func TestShow(t *testing.T) {
 	}
 	for id, want := range map[uint64][]string{
 		s.star: {"friends         2\nfollowers       22, kept 7\nfollowing       2, kept 2\n", "\nfriends, 2\n", fmt.Sprintf("\nfollowers, 5\n  %-20d 2023-11-14 22:", s.fans[len(s.fans)-1]),
-			"note \"an old friend\"", "\narchive\n  followers  seq ", "15 entries, 2023-11-14 "},
+			"a note", "\narchive\n  followers  seq ", "15 entries, 2023-11-14 "},
 		s.a:       {"\nmuting, 1\n", "hides notifications, muted until 2023-11-14 23:"},
 		s.blocker: {"\nblocking, 1\n"},
 		s.locked:  {"\nrequests, 1\n"},

@@ -79,8 +79,9 @@ func (w *world) dump() string {
 	var out []string
 	for _, query := range []string{
 		`SELECT account_id FROM account ORDER BY bucket, account_id`,
-		`SELECT CONCAT_WS(' ', account_id, ver, HEX(list), friends, followers, following, kept_followers, kept_following, blocks, archived_at) FROM relation ORDER BY bucket, account_id`,
-		`SELECT CONCAT_WS(' ', account_id, section, seq, newest_at, newest_id, oldest_at, oldest_id, earliest_at, n, ver, HEX(list)) FROM relation_archive ORDER BY bucket, account_id, section, seq`,
+		`SELECT CONCAT_WS(' ', account_id, ver, HEX(list), friends, followers, following, kept_followers, kept_following, blocks, HEX(archived)) FROM relation ORDER BY bucket, account_id`,
+		`SELECT CONCAT_WS(' ', account_id, section, seq, newest_at, newest_id, oldest_at, oldest_id, n, ver, HEX(list)) FROM relation_archive ORDER BY bucket, account_id, section, seq`,
+		`SELECT CONCAT_WS(' ', account_id, other_id, section, mine, theirs, latest, HEX(choice)) FROM relation_own ORDER BY bucket, account_id, other_id, section`,
 	} {
 		var lines []string
 		if err := w.small.SelectContext(w.Context(), &lines, query); err != nil {

@@ -88,7 +88,7 @@ func (a *auditor) plain(ctx context.Context, p pair) (bool, error) {
 // cannot be locked, and may come to be while the other is read.
 const judgements = 2
 
-// side is an opened row, and whether its counts say that there is no archive. A
+// side is an opened row, and whether it says that there is no archive. A
 // draft takes counts for true; here they may be what is wrong.
 type side struct {
 	*relation.Draft
@@ -101,12 +101,12 @@ func openSide(r relation.Row) (side, error) {
 		return side{}, err
 	}
 	v, err := r.View()
-	return side{d, relation.Kept(v) == r.Counts}, err
+	return side{d, relation.Kept(v) == r.Counts && len(r.Archived) == 0}, err
 }
 
 // knows reports whether the list alone says what id is to its owner.
 func (s side) knows(id uint64) bool {
-	return s.alone || s.Rel(id)&(list.IsFollowing|list.IsFollower) != 0
+	return s.alone
 }
 
 // fine reports whether two lists alone show that nothing is wrong.

@@ -107,7 +107,7 @@ func (w *walk) resize(n int) {
 // itself; false if it is not.
 func (w *walk) simple(r relation.Stored) bool {
 	v, err := list.Parse(r.List)
-	if err != nil || v.Check() != nil || relation.Kept(v) != r.Counts || relation.ColumnsOf(v) != r.Columns || len(contradictions(v)) > 0 {
+	if err != nil || v.Check() != nil || relation.Kept(v) != r.Counts || len(r.Archived) > 0 || relation.ColumnsOf(v) != r.Columns || len(contradictions(v)) > 0 {
 		return false
 	}
 	w.part(r.AccountID, v)

@@ -169,7 +169,18 @@ func (w *world) exec(query string, args ...any) {
 // loseSegment deletes the archive of one section, and wants it to be there.
 func (w *world) loseSegment(id uint64, s list.Section) {
 	w.Helper()
-	w.exec(`DELETE FROM relation_archive WHERE bucket = ? AND account_id = ? AND section = ?`, relation.Bucket(id), id, s)
+	table := `relation_archive`
+	if relation.Own(s) {
+		table = `relation_own`
+	}
+	w.exec(`DELETE FROM `+table+` WHERE bucket = ? AND account_id = ? AND section = ?`, relation.Bucket(id), id, s)
+}
+
+// overwriteOwn makes an archived entry of what an account did itself one about
+// somebody else.
+func (w *world) overwriteOwn(id, other, by uint64) {
+	w.Helper()
+	w.exec(`UPDATE relation_own SET other_id = ? WHERE bucket = ? AND account_id = ? AND other_id = ?`, by, relation.Bucket(id), id, other)
 }
 
 // rewriteSegment changes the bytes of an archived list.

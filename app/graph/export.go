@@ -109,7 +109,7 @@ func (x *exporter) rows(ctx context.Context, ids []uint64) error {
 // of its archive.
 func (x *exporter) views(ctx context.Context, r relation.Row) ([]list.View, error) {
 	v, err := r.View()
-	if err != nil || r.ArchivedFollowing(v) <= 0 {
+	if err != nil || len(r.Archived) == 0 {
 		return []list.View{v}, err
 	}
 	r, archive, err := x.cfg.Rows.Whole(ctx, r.AccountID)

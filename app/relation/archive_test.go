@@ -93,7 +93,8 @@ func (w *world) change(r *rand.Rand, edges edgeSet, a, b uint64) {
 	w.t.Helper()
 	ctx, now := w.t.Context(), uint32(w.Clock.Load())
 	var got relation.Relationship
-	switch r.IntN(10) {
+	op := r.IntN(10)
+	switch op {
 	case 0, 1:
 		got = w.must(w.Unfollow(ctx, a, b))
 		delete(edges, [2]uint64{a, b})
@@ -114,7 +115,7 @@ func (w *world) change(r *rand.Rand, edges edgeSet, a, b uint64) {
 		}
 	}
 	if want := edges.words(a, b); words(got) != want {
-		w.t.Fatalf("answer about %d to %d: %q, want %q", b, a, words(got), want)
+		w.t.Fatalf("answer to change %d about %d to %d: %q, want %q", op, b, a, words(got), want)
 	}
 }
 

@@ -97,9 +97,7 @@ func (s *Service) SetNote(ctx context.Context, actor, target uint64, note string
 		return Relationship{}, app.Refuse(app.Unprocessable, "Validation failed: Comment is too long (maximum is 2000 characters)")
 	}
 	return s.own(ctx, actor, target, func(me *relation.Draft, _ uint32) error {
-		o := me.Option(target)
-		o.Note = note
-		_, err := me.SetOption(target, o)
+		_, err := me.SetNote(target, note)
 		return err
 	})
 }

@@ -20,25 +20,21 @@ type Expiry struct {
 // Expired is what has passed.
 type Expired struct{ Mutes, Requests int }
 
-// expireBatch is how many mutes of one account one edit ends.
+// expireBatch is how many entries of one account are looked at together, and how
+// many mutes one edit ends.
 const expireBatch = 500
 
-// Expire drops from the lists of one account the mutes past their end and the
-// requests that nobody answered in time, those from the account and those to
-// it, on both sides. It looks at row, which may be old: what has changed
+// Expire drops from the lists and the archive of one account the mutes past their
+// end and the requests that nobody answered in time, those from the account and
+// those to it, on both sides. It looks at row, which may be old: what has changed
 // meanwhile stays. Requests of an unknown time do not expire.
 func (s *Service) Expire(ctx context.Context, row relation.Row, e Expiry) (done Expired, err error) {
-	v, err := row.View()
-	if err != nil {
-		return done, app.From(err)
-	}
-	now := s.now()
-	if done.Mutes, err = s.expireMutes(ctx, row.AccountID, v, now, e.Dry); err != nil || e.Requests <= 0 {
+	if done.Mutes, err = s.expireMutes(ctx, row, e.Dry); err != nil || e.Requests <= 0 {
 		return done, err
 	}
 	before := uint32(max(0, s.cfg.Now().Add(-e.Requests).Unix()))
-	for _, section := range []list.Section{list.Requests, list.Requested} {
-		n, err := s.expireRequests(ctx, row.AccountID, v, section, before, e.Dry)
+	for _, o := range []list.Order{list.ByRequest, list.ByRequested} {
+		n, err := s.expireRequests(ctx, row, o, before, e.Dry)
 		done.Requests += n
 		if err != nil {
 			return done, err
@@ -47,56 +43,79 @@ func (s *Service) Expire(ctx context.Context, row relation.Row, e Expiry) (done 
 	return done, nil
 }
 
-// endedMutes returns whom the owner of v mutes until a time that has passed.
-func endedMutes(v list.View, now uint32) ([]uint64, error) {
-	var muted, ended []uint64
-	err := v.Each(list.Muting, func(id uint64, _, _ uint32) bool {
-		muted = append(muted, id)
-		return true
+// each goes through a range of an order of a row and its archive, in batches.
+func (s *Service) each(ctx context.Context, row relation.Row, o list.Order, r Range, fn func([]list.Entry) error) error {
+	for r.Limit = expireBatch; ; {
+		page, err := s.cfg.Rows.Page(ctx, row, o, r)
+		if err != nil {
+			return app.From(err)
+		}
+		if len(page) > 0 {
+			if err := fn(page); err != nil {
+				return err
+			}
+		}
+		if len(page) < r.Limit {
+			return nil
+		}
+		r.Before = page[len(page)-1].Cursor()
+	}
+}
+
+// over reports that a mute with these options has ended.
+func over(o list.Option, now uint32) bool { return o.MuteUntil != 0 && o.MuteUntil <= now }
+
+func (s *Service) expireMutes(ctx context.Context, row relation.Row, dry bool) (done int, err error) {
+	owner, now := row.AccountID, s.now()
+	err = s.each(ctx, row, list.ByMuting, Range{}, func(page []list.Entry) error {
+		ended, err := s.ended(ctx, row, page, now)
+		if err != nil || dry || len(ended) == 0 {
+			done += len(ended)
+			return err
+		}
+		dropped := 0
+		err = s.cfg.Committer.Do(ctx, []uint64{owner}, func(rows map[uint64]*relation.Draft) error {
+			var err error
+			dropped, err = unmuteEnded(rows[owner], ended, now)
+			return err
+		})
+		done += dropped
+		return app.From(err)
 	})
+	return done, err
+}
+
+// ended returns which of the muted on a page are muted until a time that has passed.
+func (s *Service) ended(ctx context.Context, row relation.Row, page []list.Entry, now uint32) (ended []uint64, err error) {
+	ids := make([]uint64, len(page))
+	for i, e := range page {
+		ids[i] = e.ID
+	}
+	_, options, err := s.cfg.Rows.Rels(ctx, row, ids)
 	if err != nil {
 		return nil, app.From(err)
 	}
-	chosen := make(map[uint64]list.Option, len(muted))
-	if err := v.Options(muted, chosen); err != nil {
-		return nil, app.From(err)
-	}
-	for _, id := range muted {
-		if over(chosen[id], now) {
+	for _, id := range ids {
+		o, err := options.Of(id)
+		if err != nil {
+			return nil, app.From(err)
+		}
+		if over(o, now) {
 			ended = append(ended, id)
 		}
 	}
 	return ended, nil
 }
 
-// over reports that a mute with these options has ended.
-func over(o list.Option, now uint32) bool { return o.MuteUntil != 0 && o.MuteUntil <= now }
-
-func (s *Service) expireMutes(ctx context.Context, owner uint64, v list.View, now uint32, dry bool) (int, error) {
-	ended, err := endedMutes(v, now)
-	if err != nil || dry {
-		return len(ended), err
-	}
-	done := 0
-	for len(ended) > 0 {
-		part := ended[:min(len(ended), expireBatch)]
-		ended = ended[len(part):]
-		dropped := 0
-		err := s.cfg.Committer.Do(ctx, []uint64{owner}, func(rows map[uint64]*relation.Draft) error {
-			var err error
-			dropped, err = unmuteEnded(rows[owner], part, now)
-			return err
-		})
-		if err != nil {
-			return done, app.From(err)
-		}
-		done += dropped
-	}
-	return done, nil
-}
-
 // unmuteEnded drops the mutes of ids that have ended, as they now are.
 func unmuteEnded(me *relation.Draft, ids []uint64, now uint32) (dropped int, err error) {
+	known := true
+	for _, id := range ids {
+		known = me.Own(id) && known
+	}
+	if !known {
+		return 0, relation.ErrRecall
+	}
 	for _, id := range ids {
 		o := me.Option(id)
 		if !over(o, now) || !me.Drop(list.Muting, id) {
@@ -111,48 +130,44 @@ func unmuteEnded(me *relation.Draft, ids []uint64, now uint32) (dropped int, err
 	return dropped, nil
 }
 
-// expireRequests drops the requests in one section of the owner's row, which
-// were made before a time.
-func (s *Service) expireRequests(ctx context.Context, owner uint64, v list.View, section list.Section, before uint32, dry bool) (int, error) {
-	var old []uint64
-	err := v.Each(section, func(id uint64, at, _ uint32) bool {
-		if at != 0 && at < before {
-			old = append(old, id)
+// expireRequests drops the requests of one order of a row that were made before a
+// time.
+func (s *Service) expireRequests(ctx context.Context, row relation.Row, o list.Order, before uint32, dry bool) (done int, err error) {
+	old := Range{Before: list.Cursor{Time: before, ID: 1}, After: list.Cursor{ID: list.MaxID}}
+	err = s.each(ctx, row, o, old, func(page []list.Entry) error {
+		for _, e := range page {
+			requester, asked := row.AccountID, e.ID
+			if o == list.ByRequest {
+				requester, asked = e.ID, row.AccountID
+			}
+			dropped := dry
+			if !dry {
+				var err error
+				if dropped, err = s.expireRequest(ctx, requester, asked, before); err != nil {
+					return err
+				}
+			}
+			if dropped {
+				done++
+			}
 		}
-		return true
+		return nil
 	})
-	if err != nil {
-		return 0, app.From(err)
-	}
-	if dry {
-		return len(old), nil
-	}
-	done := 0
-	for _, id := range old {
-		requester, asked := owner, id
-		if section == list.Requests {
-			requester, asked = id, owner
-		}
-		dropped, err := s.expireRequest(ctx, requester, asked, before)
-		if err != nil {
-			return done, err
-		}
-		if dropped {
-			done++
-		}
-	}
-	return done, nil
+	return done, err
 }
 
 // expireRequest drops one request on both sides, unless it was made anew.
 func (s *Service) expireRequest(ctx context.Context, requester, asked uint64, before uint32) (dropped bool, err error) {
 	err = s.cfg.Committer.Do(ctx, []uint64{requester, asked}, func(rows map[uint64]*relation.Draft) error {
 		p := pair{me: rows[requester], them: rows[asked], now: s.now()}
+		if !relation.Settle(p.me, p.them) {
+			return relation.ErrRecall
+		}
 		if dropped = p.askedBefore(before); !dropped {
 			return nil
 		}
 		withdraw(p)
-		if follows(p) || !p.me.Knows(asked) {
+		if follows(p) {
 			return nil // what was chosen belongs to a follow
 		}
 		return forgetFollow(p)

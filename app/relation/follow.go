@@ -28,8 +28,8 @@ func (s *Service) Follow(ctx context.Context, actor, target uint64, o FollowOpti
 	}
 	locked := have[target].Locked
 	return s.edit(ctx, actor, target, func(p pair) error {
-		if err := mayFollow(p); err != nil {
-			return err
+		if !p.me.Own(target) {
+			return relation.ErrRecall
 		}
 		option, err := o.onto(p.me.Option(target))
 		if err != nil {
@@ -44,14 +44,18 @@ func (s *Service) Follow(ctx context.Context, actor, target uint64, o FollowOpti
 }
 
 // enter makes the follow or the request, where there is none yet, and refuses
-// one past the limit. A follower who stands in their archive is left there.
+// one past the limit or between people who block. A follower who stands in their
+// archive is left there.
 func (s *Service) enter(p pair, locked bool) error {
 	following := p.me.Rel(p.them.AccountID())&list.IsFollowing != 0
-	if following && !p.them.Knows(p.me.AccountID()) {
+	if following && p.me.Knows(p.them.AccountID()) && !p.them.Knows(p.me.AccountID()) {
 		return nil
 	}
 	if !relation.Settle(p.me, p.them) {
 		return relation.ErrRecall
+	}
+	if err := mayFollow(p); err != nil {
+		return err
 	}
 	if !follows(p) && p.me.Rel(p.them.AccountID())&list.IsRequested == 0 && s.full(p.me) {
 		return s.errLimit()
@@ -75,7 +79,7 @@ func mayFollow(p pair) error {
 // full reports whether somebody may follow no more. Whom they asked to follow
 // counts, so that the answers cannot take them past the limit.
 func (s *Service) full(d *relation.Draft) bool {
-	return s.cfg.FollowingLimit > 0 && int(d.Counts().Following)+d.Len(list.Requested) >= s.cfg.FollowingLimit
+	return s.cfg.FollowingLimit > 0 && int(d.Counts().Following)+d.Total(list.Requested) >= s.cfg.FollowingLimit
 }
 
 // follows reports whether either row says that I follow them.

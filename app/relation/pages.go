@@ -5,6 +5,7 @@ import (
 
 	"kith/app"
 	"kith/repo/list"
+	"kith/repo/relation"
 )
 
 // Range says which part of a list a page shall show. The zero Range is the
@@ -25,6 +26,8 @@ type Page struct {
 type Person struct {
 	ID         uint64
 	MutedUntil uint32 // for mutes, unix seconds, 0: no end
+
+	place list.Cursor
 }
 
 // Followers, Following and Friends show the list of owner to viewer (0 for
@@ -59,29 +62,37 @@ func (s *Service) Requests(ctx context.Context, owner uint64, r Range) (Page, er
 
 // RequestCount tells how many ask to follow owner.
 func (s *Service) RequestCount(ctx context.Context, owner uint64) (int, error) {
-	v, err := s.view(ctx, owner)
-	return v.Len(list.Requests), err
+	row, err := s.cfg.Rows.Row(ctx, owner)
+	if err != nil {
+		return 0, app.From(err)
+	}
+	n, err := row.Total(list.Requests)
+	return n, app.From(err)
 }
 
 // Mutes returns a page of those whom owner mutes, newest first; mutes that
 // have ended are left out.
 func (s *Service) Mutes(ctx context.Context, owner uint64, r Range) (Page, error) {
-	p, err := s.page(ctx, owner, list.ByMuting, r)
+	row, err := s.cfg.Rows.Row(ctx, owner)
+	if err != nil {
+		return Page{}, app.From(err)
+	}
+	p, err := s.pageOf(ctx, row, list.ByMuting, bound(r))
 	if err != nil || len(p.People) == 0 {
 		return p, err
 	}
-	v, err := s.view(ctx, owner)
+	_, options, err := s.cfg.Rows.Rels(ctx, row, p.ids())
 	if err != nil {
-		return p, err
+		return p, app.From(err)
 	}
 	now := s.now()
 	kept := p.People[:0]
 	for _, person := range p.People {
-		o, _, err := v.Option(person.ID)
+		o, err := options.Of(person.ID)
 		if err != nil {
 			return p, app.From(err)
 		}
-		if o.MuteUntil == 0 || o.MuteUntil > now {
+		if !over(o, now) {
 			kept = append(kept, Person{ID: person.ID, MutedUntil: o.MuteUntil})
 		}
 	}
@@ -100,27 +111,53 @@ func (s *Service) shown(ctx context.Context, viewer, owner uint64, o list.Order,
 	if viewer == 0 || viewer == owner {
 		return s.page(ctx, owner, o, r)
 	}
-	return s.shownTo(ctx, viewer, owner, o, r)
+	return s.shownTo(ctx, viewer, owner, o, bound(r))
 }
 
+// maxSkipped bounds how many entries in a row are passed over since the viewer
+// blocks them or is blocked: then the page is empty, and links to the next.
+const maxSkipped = 20_000
+
 func (s *Service) shownTo(ctx context.Context, viewer, owner uint64, o list.Order, r Range) (Page, error) {
-	r = bound(r)
-	v, entries, err := s.cfg.Rows.PageFor(ctx, viewer, owner, o, r)
+	rows, err := s.cfg.Rows.Rows(ctx, []uint64{viewer, owner})
 	if err != nil {
 		return Page{}, app.From(err)
 	}
-	if v.Rel(owner)&list.IsBlockedBy != 0 {
-		return Page{}, nil
+	mine, theirs := rows[0], rows[1]
+	if rels, _, err := s.cfg.Rows.Rels(ctx, mine, []uint64{owner}); err != nil || rels[0]&list.IsBlockedBy != 0 {
+		return Page{}, app.From(err)
 	}
-	p := pageOf(entries, r)
-	if v.Len(list.Blocking)+v.Len(list.BlockedBy) == 0 {
-		return p, nil
+	blocks, err := anyBlock(mine)
+	if err != nil {
+		return Page{}, app.From(err)
 	}
-	p = p.without(v)
-	if len(p.People) == 0 && p.Full { // clients take an empty page for the last
-		return s.shownTo(ctx, viewer, owner, o, beyond(r, p))
+	most := r.Limit
+	for skipped := 0; ; {
+		p, err := s.pageOf(ctx, theirs, o, r)
+		if err != nil || !blocks || len(p.People) == 0 {
+			return p, err
+		}
+		skipped += len(p.People)
+		if p, err = s.without(ctx, p, mine); err != nil {
+			return Page{}, err
+		}
+		p = p.cut(most, r.Oldest)
+		if len(p.People) > 0 || !p.Full || skipped >= maxSkipped { // clients take an empty page for the last
+			return p, nil
+		}
+		r = beyond(r, p)
+		r.Limit = min(4*r.Limit, maxSkipped/10)
 	}
-	return p, nil
+}
+
+// anyBlock reports whether the owner of a row blocks anybody or is blocked.
+func anyBlock(row relation.Row) (bool, error) {
+	blocking, err := row.Total(list.Blocking)
+	if err != nil {
+		return false, err
+	}
+	blockedBy, err := row.Total(list.BlockedBy)
+	return blocking+blockedBy > 0, err
 }
 
 // beyond is the range after a page.
@@ -133,25 +170,54 @@ func beyond(r Range, p Page) Range {
 	return r
 }
 
-// without leaves out who blocks or is blocked by the owner of v.
-func (p Page) without(v list.View) Page {
+// cut leaves most people on a page: the newest, or of the oldest entries of a range
+// the oldest. What is left off is on the next.
+func (p Page) cut(most int, oldest bool) Page {
+	n := len(p.People)
+	if n <= most {
+		return p
+	}
+	p.Full = true
+	if oldest {
+		p.People = p.People[n-most:]
+		p.First = p.People[0].place
+	} else {
+		p.People = p.People[:most]
+		p.Last = p.People[most-1].place
+	}
+	return p
+}
+
+func (p Page) ids() []uint64 {
+	ids := make([]uint64, len(p.People))
+	for i, person := range p.People {
+		ids[i] = person.ID
+	}
+	return ids
+}
+
+// without leaves out who blocks or is blocked by the owner of a row.
+func (s *Service) without(ctx context.Context, p Page, row relation.Row) (Page, error) {
+	rels, _, err := s.cfg.Rows.Rels(ctx, row, p.ids())
+	if err != nil {
+		return p, app.From(err)
+	}
 	kept := p.People[:0]
-	for _, person := range p.People {
-		if v.Rel(person.ID)&(list.IsBlocking|list.IsBlockedBy) == 0 {
+	for i, person := range p.People {
+		if rels[i]&(list.IsBlocking|list.IsBlockedBy) == 0 {
 			kept = append(kept, person)
 		}
 	}
 	p.People = kept
-	return p
+	return p, nil
 }
 
 func (s *Service) page(ctx context.Context, owner uint64, o list.Order, r Range) (Page, error) {
-	r = bound(r)
-	entries, err := s.cfg.Rows.Page(ctx, owner, o, r)
+	row, err := s.cfg.Rows.Row(ctx, owner)
 	if err != nil {
 		return Page{}, app.From(err)
 	}
-	return pageOf(entries, r), nil
+	return s.pageOf(ctx, row, o, bound(r))
 }
 
 func bound(r Range) Range {
@@ -159,15 +225,17 @@ func bound(r Range) Range {
 	return r
 }
 
-func pageOf(entries []list.Entry, r Range) Page {
+func (s *Service) pageOf(ctx context.Context, row relation.Row, o list.Order, r Range) (Page, error) {
+	entries, err := s.cfg.Rows.Page(ctx, row, o, r)
+	if err != nil {
+		return Page{}, app.From(err)
+	}
 	p := Page{Full: r.Limit > 0 && len(entries) == r.Limit, People: make([]Person, len(entries))}
 	for i, e := range entries {
-		p.People[i].ID = e.ID
+		p.People[i] = Person{ID: e.ID, place: e.Cursor()}
 	}
 	if n := len(entries); n > 0 {
-		p.First, p.Last = cursorOf(entries[0]), cursorOf(entries[n-1])
+		p.First, p.Last = entries[0].Cursor(), entries[n-1].Cursor()
 	}
-	return p
+	return p, nil
 }
-
-func cursorOf(e list.Entry) list.Cursor { return list.Cursor{Time: e.Time, ID: e.ID} }

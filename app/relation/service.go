@@ -14,11 +14,11 @@ import (
 // Rows answers questions about relation rows.
 type Rows interface {
 	Row(ctx context.Context, id uint64) (relation.Row, error)
-	Rels(ctx context.Context, id uint64, ids []uint64) ([]list.Rel, list.View, error)
-	Followers(ctx context.Context, id uint64, ids []uint64) ([]list.Rel, error)
-	Page(ctx context.Context, id uint64, o list.Order, r list.Range) ([]list.Entry, error)
-	PageFor(ctx context.Context, viewer, id uint64, o list.Order, r list.Range) (list.View, []list.Entry, error)
+	Rows(ctx context.Context, ids []uint64) ([]relation.Row, error)
+	Rels(ctx context.Context, row relation.Row, ids []uint64) ([]list.Rel, relation.Options, error)
+	Page(ctx context.Context, row relation.Row, o list.Order, r list.Range) ([]list.Entry, error)
 	Counts(ctx context.Context, ids []uint64) ([]relation.Counts, error)
+	Notes(ctx context.Context, id uint64, others []uint64) (map[uint64]string, error)
 }
 
 // Committer carries out edits.
@@ -80,17 +80,32 @@ func (s *Service) change(ctx context.Context, actor, target uint64, edit func(p 
 // edit is change for accounts that are known to exist.
 func (s *Service) edit(ctx context.Context, actor, target uint64, edit func(p pair) error) (Relationship, error) {
 	var r Relationship
+	var noted bool
 	err := s.cfg.Committer.Do(ctx, []uint64{actor, target}, func(rows map[uint64]*relation.Draft) error {
 		p := pair{me: rows[actor], them: rows[target], now: s.now()}
 		if err := edit(p); err != nil {
 			return err
 		}
-		r = describe(target, p.me.Rel(target), p.me.Option(target), p.now)
+		o := p.me.Option(target)
+		r, noted = describe(target, p.me.Rel(target), o, p.now), o.Note
 		return nil
 	})
 	if err != nil {
 		return Relationship{}, app.From(err)
 	}
+	return s.annotate(ctx, actor, r, noted)
+}
+
+// annotate adds the note to what somebody is to the actor, if there is one.
+func (s *Service) annotate(ctx context.Context, actor uint64, r Relationship, noted bool) (Relationship, error) {
+	if !noted {
+		return r, nil
+	}
+	notes, err := s.cfg.Rows.Notes(ctx, actor, []uint64{r.ID})
+	if err != nil {
+		return Relationship{}, app.From(err)
+	}
+	r.Note = notes[r.ID]
 	return r, nil
 }
 
@@ -111,23 +126,27 @@ func (s *Service) own(ctx context.Context, actor, target uint64, edit func(me *r
 		return Relationship{}, err
 	}
 	var r Relationship
-	var complete bool
+	var complete, noted bool
 	err := s.cfg.Committer.Do(ctx, []uint64{actor}, func(rows map[uint64]*relation.Draft) error {
 		me, now := rows[actor], s.now()
+		if !me.Own(target) {
+			return relation.ErrRecall
+		}
 		if err := edit(me, now); err != nil {
 			return err
 		}
-		complete = me.Knows(target)
-		r = describe(target, me.Rel(target), me.Option(target), now)
+		o := me.Option(target)
+		complete, noted = me.Knows(target), o.Note
+		r = describe(target, me.Rel(target), o, now)
 		return nil
 	})
 	if err != nil {
 		return Relationship{}, app.From(err)
 	}
-	if !complete { // whether they follow each other may stand in the archive
+	if !complete { // whether they follow the actor may stand in the archive
 		return s.one(ctx, actor, target)
 	}
-	return r, nil
+	return s.annotate(ctx, actor, r, noted)
 }
 
 // one tells what an account that is known to exist is to the viewer. Who exists is not
@@ -177,7 +196,7 @@ func describe(id uint64, rel list.Rel, o list.Option, now uint32) Relationship {
 		ID: id, Following: following, FollowedBy: rel&list.IsFollower != 0,
 		Blocking: rel&list.IsBlocking != 0, BlockedBy: rel&list.IsBlockedBy != 0,
 		Requested: asked, RequestedBy: rel&list.HasRequest != 0,
-		Muting: muting, Note: o.Note,
+		Muting: muting,
 	}
 	if following || asked {
 		r.ShowingReposts, r.Notify, r.Languages = !o.HideReposts, o.Notify, o.Languages

@@ -39,7 +39,7 @@ var _ Rows = (*suggest.Store)(nil)
 type Relations interface {
 	Row(ctx context.Context, id uint64) (relation.Row, error)
 	Rows(ctx context.Context, ids []uint64) ([]relation.Row, error)
-	Rels(ctx context.Context, id uint64, ids []uint64) ([]list.Rel, list.View, error)
+	Rels(ctx context.Context, row relation.Row, ids []uint64) ([]list.Rel, relation.Options, error)
 }
 
 var _ Relations = (*relation.Store)(nil)
@@ -261,7 +261,11 @@ func (s *Service) wanted(ctx context.Context, id uint64, ids []uint64) ([]uint64
 	if len(ids) == 0 {
 		return ids, nil
 	}
-	rels, _, err := s.cfg.Relations.Rels(ctx, id, ids)
+	row, err := s.cfg.Relations.Row(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	rels, _, err := s.cfg.Relations.Rels(ctx, row, ids)
 	if err != nil {
 		return nil, err
 	}

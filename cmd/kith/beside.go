@@ -12,12 +12,9 @@ import (
 
 	"kith/config"
 	"kith/repo/db"
-	"kith/repo/mysqld"
 )
 
-// The files of a `kith dev` folder that concern other commands. They are believed only
-// where they are the caller's alone: anybody can put such a folder where an
-// administrator types a command.
+// The files of a `kith dev` folder that concern other commands.
 const (
 	devFolder       = ".kith"         // where `kith dev` keeps its data unless told otherwise
 	devDSNFile      = "dsn"           // there while the private database runs
@@ -34,11 +31,11 @@ var _, _, _, _ besider = (*tool)(nil), (*cronOn)(nil), (*migrateOn)(nil), (*toke
 // devSettings returns the settings of the `kith dev` that runs on the folder in
 // the working directory, nil where there is none.
 func devSettings() (map[string]string, error) {
-	if _, err := os.Lstat(filepath.Join(devFolder, devDSNFile)); err != nil {
+	if _, err := os.Stat(filepath.Join(devFolder, devDSNFile)); err != nil {
 		return nil, nil
 	}
 	path := filepath.Join(devFolder, devSettingsFile)
-	text, err := mysqld.ReadOwn(path, false)
+	text, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -69,15 +66,9 @@ func besideDev(ctx context.Context, c *config.MySQL) error {
 	if c.DSN.Reveal() != "" {
 		return c.Check()
 	}
-	dsn, err := readLine(filepath.Join(devFolder, devDSNFile), false)
-	if errors.Is(err, fs.ErrNotExist) {
-		return c.Required()
-	}
-	if err == nil {
-		err = ownDatabase(dsn)
-	}
+	dsn, err := readLine(filepath.Join(devFolder, devDSNFile))
 	if err != nil {
-		return fmt.Errorf("KITH_MYSQL_DSN (--mysql) is not set, and the folder %s here cannot be trusted: %w", devFolder, err)
+		return c.Required()
 	}
 	pool, err := db.Open(ctx, db.Config{DSN: dsn, MaxOpen: 1})
 	if err != nil {
@@ -89,26 +80,13 @@ func besideDev(ctx context.Context, c *config.MySQL) error {
 	return c.Check()
 }
 
-// ownDatabase refuses a DSN that is not what `kith dev` writes: the socket of a server
-// of the caller's own.
-func ownDatabase(dsn string) error {
-	socket, ok := strings.CutPrefix(dsn, "root@unix(")
-	if ok {
-		socket, ok = strings.CutSuffix(socket, ")/"+devDatabase)
-	}
-	if !ok {
-		return fmt.Errorf("%s does not name a database of `kith dev`", filepath.Join(devFolder, devDSNFile))
-	}
-	return mysqld.OwnSocket(devFolder, socket)
-}
-
 // secretBesideDev is besideDev for the secret that signs tokens.
 func secretBesideDev(c *config.Token) error {
 	if c.Secret.Reveal() != "" {
 		return c.Check()
 	}
 	path := filepath.Join(devFolder, devSecretFile)
-	secret, err := readLine(path, true)
+	secret, err := readLine(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return wrong("KITH_TOKEN_SECRET (--token-secret) is not set: give it the secret of the server, or start `kith dev`, which makes one")
 	}
@@ -120,9 +98,9 @@ func secretBesideDev(c *config.Token) error {
 	return c.Check()
 }
 
-// readLine returns the first line of a small file that is the caller's alone.
-func readLine(path string, secret bool) (string, error) {
-	text, err := mysqld.ReadOwn(path, secret)
+// readLine returns the first line of a small file.
+func readLine(path string) (string, error) {
+	text, err := os.ReadFile(path)
 	if err != nil {
 		return "", err
 	}

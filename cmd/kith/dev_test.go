@@ -192,11 +192,11 @@ func tryAgain(t *testing.T, dir string) {
 
 func pidIn(t *testing.T, path string) int {
 	t.Helper()
-	text, err := os.ReadFile(path)
+	line, err := readLine(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	pid, err := strconv.Atoi(strings.TrimSpace(string(text)))
+	pid, err := strconv.Atoi(line)
 	if err != nil {
 		t.Fatal(err)
 	}

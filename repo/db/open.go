@@ -165,9 +165,6 @@ func or[T comparable](v, instead T) T {
 func parse(dsn string) (*mysql.Config, error) {
 	cfg, err := mysql.ParseDSN(dsn)
 	if err == nil {
-		if why := unsafe(cfg); why != "" {
-			return nil, fmt.Errorf("%w: %s: %s", ErrBadDSN, Redact(dsn), why)
-		}
 		return cfg, nil
 	}
 	slash := strings.LastIndexByte(dsn, '/')
@@ -177,23 +174,6 @@ func parse(dsn string) (*mysql.Config, error) {
 		}
 	}
 	return nil, fmt.Errorf("%w: it must look like user:password@tcp(host:3306)/database", ErrBadDSN)
-}
-
-// unsafe says which parameter of a DSN would hand the server, or who listens on the
-// way, more than kith ever needs to give. What prepare overrides is not among them.
-func unsafe(cfg *mysql.Config) string {
-	sure := cfg.Net == "unix" || cfg.TLS != nil && !cfg.TLS.InsecureSkipVerify
-	switch {
-	case cfg.AllowAllFiles:
-		return "allowAllFiles lets the server read any file of this machine: leave it out"
-	case cfg.AllowOldPasswords:
-		return "allowOldPasswords gives the password away: leave it out"
-	case cfg.AllowCleartextPasswords && !sure:
-		return "allowCleartextPasswords needs tls=true: the password would go to whoever answers"
-	case cfg.AllowFallbackToPlaintext && cfg.TLSConfig != "preferred":
-		return "allowFallbackToPlaintext makes tls worthless: leave it out, or say tls=preferred"
-	}
-	return ""
 }
 
 // Redact returns dsn with its password replaced by stars, for messages and

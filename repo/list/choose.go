@@ -61,3 +61,29 @@ func (l *List) SetOption(id uint64, o Option) (changed bool, err error) {
 	}
 	return true, nil
 }
+
+// Packed returns the bytes of the option about id, nil if there is none. They are
+// not to be changed.
+func (l *List) Packed(id uint64) []byte {
+	if at, ok := l.findOption(id); ok {
+		return l.options[at].packed
+	}
+	return nil
+}
+
+// SetPacked is SetOption with bytes that Packed returned. Others are an error that
+// wraps ErrFormat.
+func (l *List) SetPacked(id uint64, packed []byte) error {
+	raw, err := cutOption(packed)
+	if err == nil && raw.size != len(packed) {
+		err = fmt.Errorf("%w: option of %d bytes ends after %d", ErrFormat, len(packed), raw.size)
+	}
+	if err != nil {
+		return err
+	}
+	o, err := raw.open()
+	if err == nil {
+		_, err = l.SetOption(id, o)
+	}
+	return err
+}

@@ -2,9 +2,9 @@
 // to, in sections, newest first, in bytes that a program scans in place and an
 // administrator decodes in SQL.
 //
-// # Layout, format version 2
+// # Layout, format version 3
 //
-//	byte 0       format version, 2
+//	byte 0       format version, 3
 //	byte 1       low four bits, id width: 4 while every id fits in 32 bits, else 8;
 //	             high four bits, count width: 1, 2 or 4, the smallest into which
 //	             every count fits, 1 in an empty list
@@ -44,7 +44,7 @@
 //
 //	1 hide reposts   2 notify   4 hide notifications
 //	8 mute ends: 4 bytes, unix seconds, big-endian, never 0
-//	16 note: uvarint length, bytes
+//	16 there is a note (it has a row of its own, repo/relation)
 //	32 languages: uvarint length, bytes (codes joined by commas)
 //
 // A list has at most MaxBytes. With times spread over three years an edge

@@ -143,13 +143,13 @@ func TestList_Clone(t *testing.T) {
 	l := New()
 	l.AddFollowing(5, 1)
 	l.Put(Muting, 6, 1)
-	l.SetOption(7, Option{Note: "a"})
+	l.SetOption(7, Option{MuteUntil: 1})
 	before := encode(t, l)
 	c := l.Clone()
 	c.AddFollower(5, 2)
 	c.Drop(Muting, 6)
-	c.SetOption(7, Option{Note: "b"})
-	c.SetOption(8, Option{Note: "c"})
+	c.SetOption(7, Option{MuteUntil: 2})
+	c.SetOption(8, Option{Note: true})
 	if got := encode(t, l); !slices.Equal(got, before) {
 		t.Fatalf("edits of a clone changed the list: got %x, want %x", got, before)
 	}
@@ -158,7 +158,7 @@ func TestList_Clone(t *testing.T) {
 func TestView_Open_OwnMemory(t *testing.T) {
 	l := New()
 	l.AddFollowing(5, 1)
-	l.SetOption(7, Option{Note: "a", Languages: []string{"de"}})
+	l.SetOption(7, Option{Note: true, Languages: []string{"de"}})
 	v := view(t, l)
 	want := slices.Clone(v.Bytes())
 	opened, err := v.Open()
@@ -181,18 +181,30 @@ func TestList_Encode_Appends(t *testing.T) {
 	}
 }
 
-// TestList_Encode_MaxBytes fills a list to the last byte with notes.
+// TestList_Encode_MaxBytes fills a list to the last byte with languages.
 func TestList_Encode_MaxBytes(t *testing.T) {
-	l, note := New(), strings.Repeat("n", MaxNote)
-	for id := uint64(1); id <= MaxBytes/(MaxNote+7)-1; id++ {
-		if _, err := l.SetOption(id, Option{Note: note}); err != nil {
+	l, codes := New(), slices.Repeat([]string{strings.Repeat("x", MaxLanguage)}, MaxLanguages)
+	set := func(id uint64, codes []string) {
+		t.Helper()
+		if _, err := l.SetOption(id, Option{Languages: codes}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	free := MaxBytes - len(encode(t, l)) - 4 - 3 // less id, flags and length of a note
-	half := free/2 - 4
-	l.SetOption(1<<31, Option{Note: note[:half]})
-	l.SetOption(1<<31+1, Option{Note: note[:MaxBytes-len(encode(t, l))-7]})
+	const long = 4 + 1 + 2 + MaxLanguages*(MaxLanguage+1) - 1 // an id, flags, the length of the text, the text
+	for id := uint64(1); id <= MaxBytes/long-1; id++ {
+		set(id, codes)
+	}
+	const short = 4 + 1 + 1 + MaxLanguage
+	for id := uint64(1 << 30); id < 1<<30+(long-100)/short; id++ {
+		set(id, codes[:1])
+	}
+	for id := uint64(1 << 31); len(encode(t, l)) < MaxBytes; id++ {
+		free := MaxBytes - len(encode(t, l)) - 6
+		if free > MaxLanguage {
+			free = min(MaxLanguage, free-7) // leave room for one more
+		}
+		set(id, []string{strings.Repeat("x", free)})
+	}
 	b := encode(t, l)
 	if len(b) != MaxBytes {
 		t.Fatalf("got %d bytes, want %d", len(b), MaxBytes)

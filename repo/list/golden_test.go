@@ -39,8 +39,8 @@ var goldens = map[string]func(l *List){
 		l.SetOption(1, Option{HideReposts: true})
 		l.SetOption(2, Option{Notify: true, Languages: []string{"en", "zh-Hant-TW"}})
 		l.SetOption(3, Option{HideNotifications: true, MuteUntil: 1_800_000_000})
-		l.SetOption(4, Option{Note: "met at the café"})
-		l.SetOption(5, Option{true, true, true, 1, strings.Repeat("n", 200), []string{"de"}})
+		l.SetOption(4, Option{Note: true})
+		l.SetOption(5, Option{true, true, true, 1, true, []string{"de"}})
 	},
 	"wide": func(l *List) {
 		l.AddFollower(1<<32, 1_700_000_000)

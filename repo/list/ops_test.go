@@ -1,7 +1,6 @@
 package list
 
 import (
-	"bytes"
 	"math"
 	"reflect"
 
@@ -41,7 +40,7 @@ func (o op) option() Option {
 	opt := Option{HideReposts: bit(0), Notify: bit(1), HideNotifications: o.kind == 16 && bit(2)}
 	if o.kind == 15 {
 		opt.MuteUntil = o.at
-		opt.Note = string(bytes.Repeat([]byte("né"), int(o.at%200)))
+		opt.Note = bit(3)
 	}
 	if o.kind == 16 {
 		opt.Languages = []string{"de", "zh-Hant-TW"}[:o.at%3]

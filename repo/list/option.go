@@ -15,13 +15,12 @@ type Option struct {
 	Notify            bool
 	HideNotifications bool     // of somebody muted
 	MuteUntil         uint32   // unix seconds, 0: the mute does not end
-	Note              string   // at most MaxNote bytes
+	Note              bool     // there is a note, which is kept elsewhere
 	Languages         []string // at most MaxLanguages codes, in the order chosen
 }
 
 // The limits of an Option.
 const (
-	MaxNote      = 8192 // bytes
 	MaxLanguages = 64
 	MaxLanguage  = 35 // bytes of one code, of A-Z, a-z, 0-9 and -
 )
@@ -42,7 +41,7 @@ func (o Option) IsZero() bool { return o.flags() == 0 }
 func (o *Option) flags() (f byte) {
 	for i, set := range []bool{
 		o.HideReposts, o.Notify, o.HideNotifications,
-		o.MuteUntil != 0, o.Note != "", len(o.Languages) != 0,
+		o.MuteUntil != 0, o.Note, len(o.Languages) != 0,
 	} {
 		if set {
 			f |= 1 << i
@@ -53,9 +52,6 @@ func (o *Option) flags() (f byte) {
 
 // check finds what goes past the limits.
 func (o *Option) check() error {
-	if len(o.Note) > MaxNote {
-		return fmt.Errorf("note of %d bytes: %w", len(o.Note), repo.ErrTooLarge)
-	}
 	if len(o.Languages) > MaxLanguages {
 		return fmt.Errorf("%d languages: %w", len(o.Languages), repo.ErrTooLarge)
 	}
@@ -88,9 +84,6 @@ func (o *Option) append(b []byte) []byte {
 	if f&flagMuteUntil != 0 {
 		b = binary.BigEndian.AppendUint32(b, o.MuteUntil)
 	}
-	if f&flagNote != 0 {
-		b = appendText(b, o.Note)
-	}
 	if f&flagLanguages != 0 {
 		b = appendText(b, strings.Join(o.Languages, ","))
 	}
@@ -103,10 +96,10 @@ func appendText(b []byte, s string) []byte {
 
 // rawOption is one option entry, still packed but cut to its parts.
 type rawOption struct {
-	flags           byte
-	muteUntil       uint32
-	note, languages []byte
-	size            int // bytes it takes in the column
+	flags     byte
+	muteUntil uint32
+	languages []byte
+	size      int // bytes it takes in the column
 }
 
 // cutOption reads the first option of a column. It makes sure of lengths and
@@ -122,9 +115,6 @@ func cutOption(col []byte) (o rawOption, err error) {
 	rest, ok := col[1:], true
 	if o.flags&flagMuteUntil != 0 {
 		o.muteUntil, rest, ok = cutTime(rest)
-	}
-	if ok && o.flags&flagNote != 0 {
-		o.note, rest, ok = cutText(rest, MaxNote)
 	}
 	if ok && o.flags&flagLanguages != 0 {
 		o.languages, rest, ok = cutText(rest, MaxLanguages*(MaxLanguage+1)-1)
@@ -160,7 +150,7 @@ func (r *rawOption) open() (Option, error) {
 		Notify:            r.flags&flagNotify != 0,
 		HideNotifications: r.flags&flagHideNotifications != 0,
 		MuteUntil:         r.muteUntil,
-		Note:              string(r.note),
+		Note:              r.flags&flagNote != 0,
 	}
 	if r.flags&flagLanguages != 0 {
 		o.Languages = strings.Split(string(r.languages), ",")

@@ -7,7 +7,7 @@ import (
 )
 
 const (
-	formatVersion = 2
+	formatVersion = 3
 	headerBytes   = 4
 	narrow, wide  = 4, 8 // widths of an id in bytes
 )

@@ -11,9 +11,7 @@
 //	Dir/error.log     what the server has to say
 //
 // Root of the server has no password: who may open the socket may do
-// everything. So the folder of the socket is for its owner only (0700), and Dir must
-// be the caller's alone (MakeOwn): somebody else could put a database there that
-// runs what he likes.
+// everything. So the folder of the socket is for its owner only (0700).
 // Options.Port opens the same door to every process of the machine.
 //
 // # Two modes

@@ -41,22 +41,16 @@ func (f *folder) log() string     { return filepath.Join(f.dir, "error.log") }
 // temp is for the server's own temporary tables: in the shared one of the
 // machine, a server that starts sweeps away those of the others.
 func (f *folder) temp() string   { return filepath.Join(f.dir, "tmp") }
-func (f *folder) socket() string { return filepath.Join(f.run, socketName) }
+func (f *folder) socket() string { return filepath.Join(f.run, "mysqld.sock") }
 
-// The folder of the socket in Dir, and the socket.
-const (
-	runName    = "run"
-	socketName = "mysqld.sock"
-)
-
-// openFolder makes dir where it is missing and locks it. It must be the caller's alone.
+// openFolder makes dir where it is missing and locks it.
 func openFolder(dir string) (*folder, error) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrFolder, err)
 	}
-	if err := MakeOwn(dir); err != nil {
-		return nil, err
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, fmt.Errorf("%w: %s: %w", ErrFolder, dir, err)
 	}
 	f := &folder{dir: dir}
 	if err := os.MkdirAll(f.temp(), 0o700); err != nil {
@@ -116,7 +110,7 @@ func (f *folder) busy() error {
 // Dir/run, or one under the temp folder, the same at each start, when the path
 // would be too long.
 func (f *folder) placeSocket() error {
-	f.run = filepath.Join(f.dir, runName)
+	f.run = filepath.Join(f.dir, "run")
 	sum := sha256.Sum256([]byte(f.dir))
 	for _, temp := range []string{os.TempDir(), "/tmp"} {
 		if len(f.socket()) > socketLimit {

@@ -11,19 +11,19 @@ import (
 	"kith/repo/list"
 )
 
-// The cached form: the value is the head of a row, that is its counts and
-// archived_at as uvarints, the body its list. Nobody asks for updated_at through
+// The cached form: the value is the head of a row, that is its counts as uvarints and
+// then what is archived of it, the body its list. Nobody asks for updated_at through
 // the cache. The digit in the key is the version of the form.
 
-func rowKey(b []byte, id uint64) []byte { return strconv.AppendUint(append(b, "r3"...), id, 36) }
+func rowKey(b []byte, id uint64) []byte { return strconv.AppendUint(append(b, "r4"...), id, 36) }
 
 // head is a row without its list.
 type head struct {
 	AccountID uint64 `db:"account_id"`
 	Ver       uint64 `db:"ver"`
 	Counts
-	ArchivedAt uint32 `db:"archived_at"`
-	UpdatedAt  uint32 `db:"updated_at"` // 0 from the cache
+	Archived  []byte `db:"archived"`
+	UpdatedAt uint32 `db:"updated_at"` // 0 from the cache
 }
 
 var errCached = errors.New("bad cached relation")
@@ -32,7 +32,7 @@ func packRow(r Row) cache.Entry {
 	if r.Ver == 0 {
 		return cache.Entry{}
 	}
-	h := head{Counts: r.Counts, ArchivedAt: r.ArchivedAt}
+	h := head{Counts: r.Counts, Archived: r.Archived}
 	return cache.Entry{Ver: r.Ver, Value: h.bytes(), Body: r.List, Token: r.token}
 }
 
@@ -44,11 +44,11 @@ func packHead(h head) cache.Entry {
 }
 
 func (h head) bytes() []byte {
-	b := make([]byte, 0, 4*binary.MaxVarintLen32)
-	for _, n := range [...]uint32{h.Friends, h.Followers, h.Following, h.ArchivedAt} {
+	b := make([]byte, 0, 3*binary.MaxVarintLen32+len(h.Archived))
+	for _, n := range [...]uint32{h.Friends, h.Followers, h.Following} {
 		b = binary.AppendUvarint(b, uint64(n))
 	}
-	return b
+	return append(b, h.Archived...)
 }
 
 func unpackRow(id uint64, e cache.Entry) (Row, error) {
@@ -61,28 +61,28 @@ func unpackRow(id uint64, e cache.Entry) (Row, error) {
 	if err != nil {
 		return Row{}, err
 	}
-	r := Row{AccountID: id, Ver: e.Ver, Counts: h.Counts, ArchivedAt: h.ArchivedAt, List: e.Body, token: e.Token}
-	_, err = r.View()
+	r := Row{AccountID: id, Ver: e.Ver, Counts: h.Counts, Archived: h.Archived, List: e.Body, token: e.Token}
+	if _, err = r.Archive(); err == nil {
+		_, err = r.View()
+	}
 	return r, err
 }
 
 func unpackHead(id uint64, e cache.Entry) (head, error) {
-	if e.Ver == 0 {
-		return head{AccountID: id}, nil
-	}
 	h := head{AccountID: id, Ver: e.Ver}
-	at := 0
-	for _, to := range [...]*uint32{&h.Friends, &h.Followers, &h.Following, &h.ArchivedAt} {
-		v, n := binary.Uvarint(e.Value[at:])
+	if e.Ver == 0 {
+		return h, nil
+	}
+	rest := e.Value
+	for _, to := range [...]*uint32{&h.Friends, &h.Followers, &h.Following} {
+		v, n := binary.Uvarint(rest)
 		if n <= 0 || v > math.MaxUint32 {
 			return head{}, errCached
 		}
 		*to = uint32(v)
-		at += n
+		rest = rest[n:]
 	}
-	if at != len(e.Value) {
-		return head{}, errCached
-	}
+	h.Archived = rest[:len(rest):len(rest)]
 	return h, nil
 }
 

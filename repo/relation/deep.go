@@ -1,149 +1,177 @@
 package relation
 
 import (
-	"cmp"
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"slices"
 
 	"kith/repo"
+	"kith/repo/db"
 	"kith/repo/list"
 )
 
 // Page returns a page of an account's list, newest first, from the row and, where
-// the row does not reach, from the archive.
-func (s *Store) Page(ctx context.Context, id uint64, o list.Order, r list.Range) ([]list.Entry, error) {
-	row, err := s.Row(ctx, id)
-	if err != nil {
-		return nil, err
-	}
-	return s.pageOf(ctx, row, o, r)
-}
-
-// PageFor is Page and the list of the viewer it is for, read together.
-func (s *Store) PageFor(ctx context.Context, viewer, id uint64, o list.Order, r list.Range) (list.View, []list.Entry, error) {
-	rows, err := s.Rows(ctx, []uint64{viewer, id})
-	if err != nil {
-		return list.View{}, nil, err
-	}
-	v, err := rows[0].View()
-	if err != nil {
-		return v, nil, err
-	}
-	page, err := s.pageOf(ctx, rows[1], o, r)
-	return v, page, err
-}
-
-func (s *Store) pageOf(ctx context.Context, row Row, o list.Order, r list.Range) ([]list.Entry, error) {
-	id := row.AccountID
-	v, err := row.View()
-	if err != nil {
-		return nil, err
-	}
-	page, _, err := v.Page(o, r, make([]list.Entry, 0, r.Limit))
-	if err != nil || r.Limit == 0 || !row.archived(v, o) || row.complete(page, r) {
-		return page, err
-	}
-	err = moved(func() (err error) {
-		page, err = s.pageOn(ctx, id, o, r, slices.Clone(page))
+// the row does not reach, from the archive. It reads two segments more than the
+// page's entries fill, at most.
+func (s *Store) Page(ctx context.Context, row Row, o list.Order, r list.Range) (page []list.Entry, err error) {
+	err = s.steady(ctx, row, func(row Row) error {
+		page, err = s.page(ctx, row, o, r)
 		return err
 	})
 	return page, err
 }
 
-// complete reports whether a full page of the newest entries needs no look into
-// the archive, since everything there is older.
-func (r Row) complete(page []list.Entry, want list.Range) bool {
-	return len(page) == want.Limit && !want.Oldest && page[len(page)-1].Time > r.ArchivedAt
-}
+// steadyTries is how often a read is begun anew whose archive changed meanwhile.
+const steadyTries = 10
 
-// moved runs read again when a segment is gone that was there a moment ago: a
-// trim or a recall has put its entries elsewhere meanwhile.
-func moved(read func() error) error {
-	err := read()
-	for try := 0; try < 4 && errors.Is(err, repo.ErrNotFound); try++ {
-		err = read()
+// steady reads from a row and its archive until the archive stood still meanwhile.
+// A trim or a recall that comes between the two would hide what it moves.
+func (s *Store) steady(ctx context.Context, row Row, read func(Row) error) error {
+	for range steadyTries {
+		err := read(row)
+		if err == nil && len(row.Archived) == 0 {
+			return nil
+		}
+		if err != nil && !errors.Is(err, repo.ErrNotFound) && !errors.Is(err, list.ErrFormat) { // a segment that was there a moment ago
+			return err
+		}
+		same, nowErr := s.archiveStood(ctx, []Row{row})
+		if nowErr != nil || same {
+			return errors.Join(err, nowErr)
+		}
+		rows, err := s.Fresh(ctx, []uint64{row.AccountID})
+		if err != nil {
+			return err
+		}
+		row = rows[row.AccountID]
 	}
-	return err
+	return fmt.Errorf("read row and archive of %d: %w", row.AccountID, repo.ErrConflict)
 }
 
-// archived reports whether part of an order stands in the archive.
-func (r Row) archived(v list.View, o list.Order) bool {
-	switch o {
-	case list.ByFollower:
-		return r.ArchivedFollowers(v) > 0
-	case list.ByFollowing:
-		return r.ArchivedFollowing(v) > 0
-	case list.ByFriend:
-		return int(r.Friends) > v.Len(list.Friends)
-	default:
-		return false
+// archiveStood reports whether what rows say of their archives is still so. Index:
+// PRIMARY (bucket, account_id), one range a row.
+func (s *Store) archiveStood(ctx context.Context, rows []Row) (bool, error) {
+	ids := idsOf(rows)
+	now := make(map[uint64][]byte, len(ids))
+	for part := range slices.Chunk(inOrder(ids), MaxRows) {
+		where, args := db.Keys(part)
+		var some []struct {
+			AccountID uint64 `db:"account_id"`
+			Archived  []byte `db:"archived"`
+		}
+		err := s.small.SelectContext(ctx, &some, `SELECT account_id, archived FROM relation WHERE (bucket, account_id) IN (`+where+`)`, args...)
+		if err != nil {
+			return false, fmt.Errorf("load what is archived of %d accounts: %w", len(part), db.Wrap(err))
+		}
+		for _, r := range some {
+			now[r.AccountID] = r.Archived
+		}
 	}
+	return !slices.ContainsFunc(rows, func(r Row) bool { return !bytes.Equal(now[r.AccountID], r.Archived) }), nil
 }
 
-// pageOn merges a page of the row with those of the segments that may hold
-// entries of it, the most promising first, until no other can.
-func (s *Store) pageOn(ctx context.Context, id uint64, o list.Order, r list.Range, page []list.Entry) ([]list.Entry, error) {
-	all, err := s.Headers(ctx, id)
+func (s *Store) page(ctx context.Context, row Row, o list.Order, r list.Range) ([]list.Entry, error) {
+	v, err := row.View()
 	if err != nil {
 		return nil, err
 	}
-	for _, h := range promising(all, o, r) {
-		if len(page) == r.Limit && !h.improves(page, r.Oldest) {
-			break
+	page, _, err := v.Page(o, r, make([]list.Entry, 0, r.Limit))
+	if err != nil || r.Limit == 0 || len(row.Archived) == 0 {
+		return page, err
+	}
+	a, err := row.Archive()
+	if err != nil {
+		return nil, err
+	}
+	for _, p := range partsOf[o] {
+		if a.Len(p.section) == 0 || complete(page, r, a.newest(p.section)) {
+			continue
 		}
-		views, err := segments(ctx, s.small, id, []Header{h})
+		var more []list.Entry
+		if received(p.section) {
+			more, err = s.segmentPage(ctx, row.AccountID, p.section, o, r)
+		} else {
+			more, err = ownPage(ctx, s.small, row.AccountID, p.section, p.column, r)
+		}
 		if err != nil {
 			return nil, err
 		}
-		more, _, err := views[0].Page(o, r, nil)
-		if err != nil {
-			return nil, fmt.Errorf("page %s segment %d of %d: %w", h.Section, h.Seq, id, err)
-		}
-		page = merge(page, more, r)
+		page = merge(slices.Clip(page), more, r)
 	}
 	return page, nil
 }
 
-// promising returns the segments that may hold entries of a range, in the
-// order in which they are worth reading.
-func promising(all []Header, o list.Order, r list.Range) []Header {
-	all = slices.DeleteFunc(all, func(h Header) bool { return !h.holds(o) || h.outside(r) })
-	slices.SortFunc(all, func(a, b Header) int {
-		if r.Oldest {
-			return cmp.Compare(a.EarliestAt, b.EarliestAt)
+// partsOf says which archived sections an order is made of, and those of what the
+// owner did itself by which column.
+var partsOf = map[list.Order][]struct {
+	section list.Section
+	column  string
+}{
+	list.ByFollower:  {{list.Friends, `theirs`}, {list.Followers, ``}},
+	list.ByFollowing: {{list.Friends, `mine`}, {list.Following, `latest`}},
+	list.ByFriend:    {{list.Friends, `latest`}},
+	list.ByBlocking:  {{list.Blocking, `latest`}},
+	list.ByMuting:    {{list.Muting, `latest`}},
+	list.ByRequest:   {{list.Requests, ``}},
+	list.ByRequested: {{list.Requested, `latest`}},
+}
+
+// complete reports whether a full page of the newest entries needs no look at
+// archived ones, since all of these are older.
+func complete(page []list.Entry, want list.Range, newest list.Cursor) bool {
+	return len(page) == want.Limit && !want.Oldest && page[len(page)-1].Cursor().Compare(newest) > 0
+}
+
+// segmentPage returns a page of the archived entries of a section that others made:
+// from the segment on that can hold the first, one after the other.
+func (s *Store) segmentPage(ctx context.Context, id uint64, section list.Section, o list.Order, r list.Range) (page []list.Entry, err error) {
+	at, older, covering := r.Before, true, false
+	switch {
+	case r.Oldest:
+		at, older = r.After, false
+	case r.Before.ID == 0:
+		at = list.Cursor{Time: ^uint32(0), ID: list.MaxID}
+	default: // the one that holds the place has its newest entry on the other side
+		older, covering = false, true
+	}
+	for len(page) < r.Limit {
+		g, err := nextSegment(ctx, s.small, id, section, at, older, covering)
+		if errors.Is(err, repo.ErrNotFound) && covering {
+			covering, older = false, true
+			continue
 		}
-		return cmp.Compare(b.NewestAt, a.NewestAt)
-	})
-	return all
-}
-
-// holds reports whether a segment's section belongs to an order.
-func (h Header) holds(o list.Order) bool {
-	switch o {
-	case list.ByFollower:
-		return h.Section == list.Friends || h.Section == list.Followers
-	case list.ByFollowing:
-		return h.Section == list.Friends || h.Section == list.Following
-	default:
-		return h.Section == list.Friends
+		if errors.Is(err, repo.ErrNotFound) || err == nil && g.past(r) {
+			break
+		}
+		if err != nil {
+			return nil, err
+		}
+		v, err := g.view(id)
+		if err != nil {
+			return nil, err
+		}
+		more, _, err := v.Page(o, r, nil)
+		if err != nil {
+			return nil, fmt.Errorf("page %s segment %d of %d: %w", section, g.Seq, id, err)
+		}
+		page = merge(page, more, r)
+		at = g.Newest()
+		if covering {
+			covering, older = false, true
+		}
 	}
+	return page, nil
 }
 
-// outside reports whether no entry of a segment can lie in a range. In every
-// order an entry's time lies between EarliestAt and NewestAt.
-func (h Header) outside(r list.Range) bool {
-	return r.Before.ID != 0 && h.EarliestAt > r.Before.Time || r.After.ID != 0 && h.NewestAt < r.After.Time
-}
-
-// improves reports whether a segment may hold an entry that belongs into a
-// full page.
-func (h Header) improves(page []list.Entry, oldest bool) bool {
-	if oldest {
-		return h.EarliestAt <= page[0].Time
+// past reports whether a segment, and with it all that come after it in the
+// direction of the page, lies beyond the end of the range.
+func (g Segment) past(r list.Range) bool {
+	if r.Oldest {
+		return r.Before.ID != 0 && g.Oldest().Compare(r.Before) >= 0
 	}
-	return h.NewestAt >= page[len(page)-1].Time
+	return r.After.ID != 0 && g.Newest().Compare(r.After) <= 0
 }
 
 // merge returns the Limit newest, or oldest, of two pages, newest first.
@@ -161,122 +189,142 @@ func merge(a, b []list.Entry, r list.Range) []list.Entry {
 	}
 }
 
-// Rels tells what each of ids is to the account, from its own row; where that
-// row has entries in the archive and does not know, from theirs; and only where
-// theirs does not know either, from the archive.
-func (s *Store) Rels(ctx context.Context, id uint64, ids []uint64) ([]list.Rel, list.View, error) {
-	row, err := s.Row(ctx, id)
-	if err != nil {
-		return nil, list.View{}, err
-	}
-	v, err := row.View()
-	if err != nil {
-		return nil, v, err
-	}
-	rels := make([]list.Rel, len(ids))
-	v.Rels(ids, rels)
-	if row.ArchivedFollowers(v) > 0 || row.ArchivedFollowing(v) > 0 {
-		err = s.relsElsewhere(ctx, id, ids, rels)
-	}
-	return rels, v, err
+// Options is what an account chose about those whom it was asked about.
+type Options struct {
+	view     list.View
+	archived map[uint64]list.Option
 }
 
-// relsElsewhere completes rels whose account may stand in the archive of id.
-func (s *Store) relsElsewhere(ctx context.Context, id uint64, ids []uint64, rels []list.Rel) error {
+// Of returns what was chosen about id.
+func (o Options) Of(id uint64) (list.Option, error) {
+	if a, ok := o.archived[id]; ok {
+		return a, nil
+	}
+	opt, _, err := o.view.Option(id)
+	return opt, err
+}
+
+// Rels tells what each of ids is to the account of a row, and what it chose about
+// them. All that is in the row is known from it. What lies in the archive of what
+// the account did itself is found by the ids, in one statement; what others did and
+// is archived, the rows of these others tell, and of those whose own archive may
+// hold it, one more statement.
+func (s *Store) Rels(ctx context.Context, row Row, ids []uint64) (rels []list.Rel, options Options, err error) {
+	for range steadyTries {
+		if rels, options, err = RelsOf(row, ids); err != nil || len(row.Archived) == 0 {
+			return rels, options, err
+		}
+		var looked []Row
+		if looked, err = s.archivedRels(ctx, row, ids, rels, &options); err != nil || len(looked) == 0 {
+			return rels, options, err
+		}
+		same, err := s.archiveStood(ctx, looked)
+		if err != nil || same {
+			return rels, options, err
+		}
+		s.forget(ctx, looked)
+		if row, err = s.Row(ctx, row.AccountID); err != nil {
+			return rels, options, err
+		}
+	}
+	return rels, options, fmt.Errorf("read row and archive of %d: %w", row.AccountID, repo.ErrConflict)
+}
+
+// RelsOf is Rels of a row that has nothing archived.
+func RelsOf(row Row, ids []uint64) ([]list.Rel, Options, error) {
+	v, err := row.View()
+	rels := make([]list.Rel, len(ids))
+	v.Rels(ids, rels)
+	return rels, Options{view: v}, err
+}
+
+// archivedRels adds what is archived to rels and options. looked are the rows whose
+// archives it looked into: what it says is true of one moment if these have stood
+// still.
+func (s *Store) archivedRels(ctx context.Context, row Row, ids []uint64, rels []list.Rel, options *Options) (looked []Row, err error) {
+	a, err := row.Archive()
+	if err != nil {
+		return nil, err
+	}
+	at := make(map[uint64]int, len(ids))
+	for i, id := range ids {
+		at[id] = i
+	}
+	if a.any(ownSections...) {
+		looked = append(looked, row)
+		rows, err := ownOf(ctx, s.small, keysOf(row.AccountID, ids))
+		if err != nil {
+			return nil, err
+		}
+		l := list.New()
+		for i := range rows {
+			if err := rows[i].put(l); err != nil {
+				return nil, fmt.Errorf("archive of %d: %w", row.AccountID, err)
+			}
+			options.add(l, rows[i])
+		}
+		for i, id := range ids {
+			rels[i] |= l.Rel(id)
+		}
+	}
+	if !a.any(receivedSections...) {
+		return looked, nil
+	}
+	more, err := s.received(ctx, row.AccountID, a, ids, rels, at)
+	return append(looked, more...), err
+}
+
+// add notes what an archived entry says was chosen.
+func (o *Options) add(l *list.List, row ownRow) {
+	if row.Section != list.Options {
+		return
+	}
+	if o.archived == nil {
+		o.archived = map[uint64]list.Option{}
+	}
+	o.archived[row.OtherID] = l.Option(row.OtherID)
+}
+
+// received adds what those of ids did to an account of which that may be archived.
+// It returns the rows whose archives it looked into.
+func (s *Store) received(ctx context.Context, id uint64, a Archive, ids []uint64, rels []list.Rel, at map[uint64]int) (looked []Row, err error) {
 	var ask []uint64
 	for i, r := range rels {
-		if r&edges == 0 {
+		if slices.ContainsFunc(mirrors, func(m mirror) bool { return a.Len(m.theirs) > 0 && r&m.theirBit == 0 }) {
 			ask = append(ask, ids[i])
 		}
 	}
 	if len(ask) == 0 {
-		return nil
+		return nil, nil
 	}
-	theirs, err := s.Rows(ctx, ask)
+	rows, err := s.Rows(ctx, ask)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	found := map[uint64]list.Rel{}
-	var search []uint64
+	const shared = list.IsFollower | list.IsBlockedBy | list.HasRequest
+	var keys []ownKey
 	for i, o := range ask {
-		r, sure, err := told(theirs[i], id)
+		v, err := rows[i].View()
 		if err != nil {
-			return err
+			return nil, err
 		}
-		if !sure {
-			search = append(search, o)
-		}
-		found[o] = r
-	}
-	if err := s.search(ctx, id, search, found); err != nil {
-		return err
-	}
-	for i, o := range ids {
-		rels[i] |= found[o]
-	}
-	return nil
-}
-
-// told returns what the owner of a row is to id as the row tells it; not sure
-// where that may stand in the row's archive.
-func told(r Row, id uint64) (list.Rel, bool, error) {
-	v, err := r.View()
-	if err != nil {
-		return 0, false, err
-	}
-	rel := mirrored(v.Rel(id) & edges)
-	return rel, rel != 0 || r.ArchivedFollowers(v) <= 0 && r.ArchivedFollowing(v) <= 0, nil
-}
-
-// search looks for ids in every segment of an account.
-func (s *Store) search(ctx context.Context, id uint64, ids []uint64, found map[uint64]list.Rel) error {
-	if len(ids) == 0 {
-		return nil
-	}
-	return moved(func() error {
-		all, err := s.Headers(ctx, id)
+		rels[at[o]] |= mirrored(v.Rel(id)) & shared
+		theirs, err := rows[i].Archive()
 		if err != nil {
-			return err
+			return nil, err
 		}
-		return s.searchIn(ctx, id, all, ids, found)
-	})
-}
-
-func (s *Store) searchIn(ctx context.Context, id uint64, all []Header, ids []uint64, found map[uint64]list.Rel) error {
-	rels := make([]list.Rel, len(ids))
-	for _, h := range all {
-		views, err := segments(ctx, s.small, id, []Header{h})
-		if err != nil {
-			return err
-		}
-		views[0].Rels(ids, rels)
-		for i, r := range rels {
-			found[ids[i]] |= r & edges
+		if theirs.any(ownSections...) {
+			keys = append(keys, ownKey{o, id})
+			looked = append(looked, rows[i])
 		}
 	}
-	return nil
-}
-
-// Followers tells which of ids, however many, follow the account, from its row
-// and its archive alone: for questions about more people than rows can be read.
-func (s *Store) Followers(ctx context.Context, id uint64, ids []uint64) ([]list.Rel, error) {
-	row, err := s.Row(ctx, id)
-	if err != nil {
-		return nil, err
+	own, err := ownOf(ctx, s.small, keys)
+	for _, o := range own {
+		l := list.New()
+		if err := o.put(l); err != nil {
+			return nil, fmt.Errorf("archive of %d: %w", o.AccountID, err)
+		}
+		rels[at[o.AccountID]] |= mirrored(l.Rel(id)) & shared
 	}
-	v, err := row.View()
-	if err != nil {
-		return nil, err
-	}
-	rels := make([]list.Rel, len(ids))
-	v.Rels(ids, rels)
-	if row.ArchivedFollowers(v) <= 0 {
-		return rels, nil
-	}
-	found := make(map[uint64]list.Rel, len(ids))
-	err = s.search(ctx, id, ids, found)
-	for i, o := range ids {
-		rels[i] |= found[o]
-	}
-	return rels, err
+	return looked, err
 }

@@ -38,6 +38,47 @@
 // the server late is stopped by its guard. After any other error the cache forgets
 // the rows.
 //
+// # Bounds, and the archive
+//
+// A row is rewritten by each change, so it has a bound whatever anybody does: a section
+// that has grown to twice its bound is cut to it as the row is packed, the newest
+// entries stay. The bound is the store's cap for friends, followers and following, and
+// MaxBeside for the others; a list that is longer than MaxList all the same, since ids
+// and times are wide, has all of its sections cut. Notes, of up to MaxNote bytes, stand
+// in the table note. What is cut lies in the archive, written in the same transaction,
+// in one of two tables:
+//
+//	relation_own      what the account did itself: friends, following, blocking,
+//	                  muting, requested, options. A row an entry, found by the id of
+//	                  the other, paged by indexes on its times
+//	relation_archive  what others did to it: followers, blocked_by, requests. Segments
+//	                  of 10,000 entries, packed, found by place (time, id)
+//
+// Who made an entry is what decides. An account comes past its bound by its own acts
+// only one act at a time, so a row of some 200 bytes for each may be had; others may
+// follow it by millions. And who made an entry is who is asked for it: what the
+// account did to somebody is a look-up by that id, in its list or in relation_own; what
+// somebody did to the account that other's list or relation_own knows, with its time,
+// and so the place in the segments. So no question about two accounts reads more than
+// two entries of relation_own, and no change more than one segment besides, however
+// long the archives are. Only where the two rows disagree, and the entry is not at the
+// place that the other's row tells, all segments of the section are searched.
+//
+// The segments of a section do not overlap: what is cut goes on top, or into the
+// segment between whose places it lies. A page thus reads the segment that holds its
+// first entry and those after it until it is full.
+//
+// The row says what is archived of it, the column archived: of each section how many
+// entries, and a place that none is newer than, so that first pages and most
+// questions need no look. With them stands a random number that changes with each
+// change of the archive: a reader that read row and archive asks for it again, and
+// begins anew where it is another. So a trim between the two hides nothing.
+//
+// An edit that needs archived entries has them recalled: moved into the list, under
+// the row's lock. Then it is an edit like any other.
+//
+// # Rows
+//
 // Rows are never deleted: an account without relations has an empty list or no
 // row at all, which read the same (Ver 0 tells them apart).
 //

@@ -2,24 +2,26 @@ package relation
 
 import (
 	"fmt"
+	"math/rand/v2"
 
 	"kith/repo/list"
 )
 
-// Draft is a row opened for edits. Its methods keep the list and the counts in
-// step, and each reports whether it changed anything. A draft belongs to one
-// goroutine.
+// Draft is a row opened for edits. Each of its edits reports whether it changed
+// anything. A draft belongs to one goroutine.
 type Draft struct {
 	row      Row // as it was read; edits leave it alone, since a recall opens it anew
-	counts   Counts
 	list     *list.List
+	archive  Archive
 	changed  bool
-	archived bool            // some entries stand in the archive
-	wants    []want          // what to look for there
-	known    map[uint64]bool // who has been looked for there, or cannot be there
+	wants    []want          // what to look for in the archive
+	known    map[uint64]bool // who has been looked for there,
+	knownOwn map[uint64]bool // or as far as the owner did something to them
 	segments []*segment      // what was opened of it
-	recount  bool            // the counts are to be made anew
-	counted  bool            // and have been
+	ownGone  []ownRow        // what left it for the list
+	notes    []Note
+	recount  bool // what is archived is to be counted
+	counted  bool // and has been
 }
 
 // Open decodes a row for editing.
@@ -32,15 +34,24 @@ func Open(r Row) (*Draft, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open list of account %d, ver %d: %w", r.AccountID, r.Ver, err)
 	}
-	archived := r.ArchivedFollowers(v) > 0 || r.ArchivedFollowing(v) > 0
-	return &Draft{row: r, counts: r.Counts, list: l, archived: archived}, nil
+	a, err := r.Archive()
+	if err != nil {
+		return nil, err
+	}
+	return &Draft{row: r, list: l, archive: a}, nil
 }
 
 // AccountID returns whose row this is.
 func (d *Draft) AccountID() uint64 { return d.row.AccountID }
 
 // Counts returns the true counts as edited so far.
-func (d *Draft) Counts() Counts { return d.counts }
+func (d *Draft) Counts() Counts {
+	friends := d.Total(list.Friends)
+	return Counts{Friends: uint32(friends), Followers: uint32(friends + d.Total(list.Followers)), Following: uint32(friends + d.Total(list.Following))}
+}
+
+// Total returns how many entries a section has, those in the archive included.
+func (d *Draft) Total(s list.Section) int { return d.list.Len(s) + d.archive.Len(s) }
 
 // Changed reports whether an edit changed the draft.
 func (d *Draft) Changed() bool { return d.changed }
@@ -59,53 +70,17 @@ func (d *Draft) Times(id uint64) (mine, theirs uint32) { return d.list.Times(id)
 
 // AddFollowing notes that the owner follows id since at.
 func (d *Draft) AddFollowing(id uint64, at uint32) bool {
-	wasFollower := d.list.Rel(id)&list.IsFollower != 0
-	if !d.list.AddFollowing(id, at) {
-		return false
-	}
-	d.counts.Following++
-	if wasFollower {
-		d.counts.Friends++
-	}
-	return d.touch(true)
+	return d.touch(d.list.AddFollowing(id, at))
 }
 
 // DropFollowing notes that the owner no longer follows id.
-func (d *Draft) DropFollowing(id uint64) bool {
-	if !d.list.DropFollowing(id) {
-		return false
-	}
-	d.counts.Following--
-	if d.list.Rel(id)&list.IsFollower != 0 {
-		d.counts.Friends--
-	}
-	return d.touch(true)
-}
+func (d *Draft) DropFollowing(id uint64) bool { return d.touch(d.list.DropFollowing(id)) }
 
 // AddFollower notes that id follows the owner since at.
-func (d *Draft) AddFollower(id uint64, at uint32) bool {
-	wasFollowing := d.list.Rel(id)&list.IsFollowing != 0
-	if !d.list.AddFollower(id, at) {
-		return false
-	}
-	d.counts.Followers++
-	if wasFollowing {
-		d.counts.Friends++
-	}
-	return d.touch(true)
-}
+func (d *Draft) AddFollower(id uint64, at uint32) bool { return d.touch(d.list.AddFollower(id, at)) }
 
 // DropFollower notes that id no longer follows the owner.
-func (d *Draft) DropFollower(id uint64) bool {
-	if !d.list.DropFollower(id) {
-		return false
-	}
-	d.counts.Followers--
-	if d.list.Rel(id)&list.IsFollowing != 0 {
-		d.counts.Friends--
-	}
-	return d.touch(true)
-}
+func (d *Draft) DropFollower(id uint64) bool { return d.touch(d.list.DropFollower(id)) }
 
 // Put notes id in one of the sections that stand beside the edges: blocking,
 // blocked by, muting, requests, requested.
@@ -130,46 +105,111 @@ func (d *Draft) SetOption(id uint64, o list.Option) (bool, error) {
 // Merge adds many edges at once and tells how many were new.
 func (d *Draft) Merge(edges []list.Edge) list.MergeCount {
 	n := d.list.Merge(edges)
-	d.counts.Following += uint32(n.Following)
-	d.counts.Followers += uint32(n.Followers)
-	d.counts.Friends += uint32(n.Friends)
 	d.touch(n.Following+n.Followers > 0)
 	return n
 }
+
+// Touch has the row swapped even if no edit changes it. An edit of two rows
+// that changes one and rests on what it read in the other touches the other, so
+// that the swap proves both.
+func (d *Draft) Touch() { d.touch(true) }
 
 func (d *Draft) touch(changed bool) bool {
 	d.changed = d.changed || changed
 	return changed
 }
 
+// The bounds of a list that a store cuts. Sections beside friends, followers and
+// following are no lists of people to show, and need no 10,000 entries.
+const (
+	// MaxBeside is how many entries such a section is cut to when it has twice as
+	// many, or as many as friends, followers and following if that is less.
+	MaxBeside = 1000
+	// maxOptions is how many bytes the options are cut below when they have twice as many.
+	maxOptions = 32 << 10
+	// MaxList is the longest list of a row as long as at most 10,000 entries a
+	// section are kept: half of what memcached takes.
+	MaxList = 512 << 10
+)
+
 // Pack returns the row of a draft as it would be stored next, dated now (unix
-// seconds) and cut where a section has grown to twice the store's cap.
+// seconds) and cut where a section has grown to twice its bound.
 func (s *Store) Pack(d *Draft, now uint32) (Row, error) { return d.Pack(now, s.cap) }
 
 // Pack returns the row as it would be stored next. Its Ver is still the one that
-// was read, until Swap gives it the next. A section
-// that has grown to twice the cap is cut to the cap, and what was cut goes to the
-// archive with the row. It wraps repo.ErrTooLarge when the list has outgrown a
-// row all the same.
+// was read, until Swap gives it the next. A section that has grown to twice its bound, limit for friends, followers and following, is cut
+// to it, and what was cut goes to the archive with the row; a list longer than
+// MaxList has all of them cut. With a limit of 0 nothing is cut, and a list that
+// has outgrown a row gives repo.ErrTooLarge.
 func (d *Draft) Pack(now uint32, limit int) (Row, error) {
-	next := Row{AccountID: d.row.AccountID, Ver: d.row.Ver, past: d.row.past, Counts: d.counts, UpdatedAt: max(now, 1), ArchivedAt: d.row.ArchivedAt, token: d.row.token}
-	for s := list.Friends; s <= list.Following; s++ {
-		if limit > 0 && d.list.Len(s) > 2*limit {
-			d.segments = append(d.segments, splitCut(s, d.list.Cut(s, limit))...)
-		}
+	if limit == 0 {
+		limit = -1
 	}
-	b, err := d.list.Encode(make([]byte, 0, len(d.row.List)+64))
-	if err != nil {
-		return Row{}, fmt.Errorf("pack list of account %d: %w", d.row.AccountID, err)
-	}
-	next.List = b
-	next.moves, err = d.moves()
-	for _, m := range next.moves {
-		next.ArchivedAt = max(next.ArchivedAt, m.NewestAt)
-	}
-	return next, err
+	return d.pack(now, limit, 2)
 }
 
+// pack is Pack that cuts what has grown to more than so many times its bound, and
+// nothing where limit is negative.
+func (d *Draft) pack(now uint32, limit, times int) (next Row, err error) {
+	next = Row{AccountID: d.row.AccountID, Ver: d.row.Ver, past: d.row.past, UpdatedAt: max(now, 1), token: d.row.token, notes: d.notes, ownGone: d.ownGone}
+	if next.moves, err = d.moves(); err != nil {
+		return Row{}, err
+	}
+	for ; ; times = 1 {
+		if limit >= 0 {
+			d.cutAll(&next, limit, times)
+		}
+		if next.List, err = d.list.Encode(make([]byte, 0, len(d.row.List)+64)); err != nil {
+			return Row{}, fmt.Errorf("pack list of account %d: %w", d.row.AccountID, err)
+		}
+		if limit < 0 || times == 1 || len(next.List) <= max(MaxList, MaxList/10_000*limit) {
+			break
+		}
+	}
+	if len(next.moves)+len(next.ownGone)+len(next.ownAdded)+len(next.cuts) > 0 {
+		d.archive.stamp = rand.Uint32()
+	}
+	next.Archived = d.archive.bytes()
+	next.Counts = d.Counts()
+	return next, nil
+}
+
+// cutAll cuts the sections that have grown to so many times their bound.
+func (d *Draft) cutAll(next *Row, limit, times int) {
+	for s := list.Friends; s <= list.Options; s++ {
+		most := limit
+		if s > list.Following {
+			most = min(limit, MaxBeside)
+		}
+		if n := d.list.Len(s); n > times*most {
+			d.cut(next, s, most)
+		}
+	}
+	if d.list.OptionBytes() > times*maxOptions {
+		for d.list.OptionBytes() > maxOptions {
+			d.cut(next, list.Options, d.list.Len(list.Options)/2)
+		}
+	}
+}
+
+// cut moves the oldest entries of a section to the archive until keep are left, and
+// returns how many.
+func (d *Draft) cut(next *Row, s list.Section, keep int) int {
+	cut := d.list.Cut(s, keep)
+	if cut == nil {
+		return 0
+	}
+	newest, _ := cut.Bounds(s)
+	d.archive.add(s, cut.Len(s), newest)
+	if received(s) {
+		next.cuts = append(next.cuts, sectionCut{s, cut})
+	} else {
+		next.ownAdded = append(next.ownAdded, ownRows(s, cut)...)
+	}
+	return cut.Len(s)
+}
+
+// moves packs the segments from which entries were taken.
 func (d *Draft) moves() (out []move, err error) {
 	for _, g := range d.segments {
 		if !g.changed {

@@ -48,14 +48,8 @@ func more(ctx context.Context, q sqlx.QueryerContext, drafts map[uint64]*Draft) 
 	if !lacking(drafts) {
 		return drafts, false, nil
 	}
-	next := make(map[uint64]*Draft, len(drafts))
-	for id, d := range drafts {
-		var err error
-		if next[id], err = d.recall(ctx, q); err != nil {
-			return nil, false, err
-		}
-	}
-	return next, true, nil
+	next, err := recallAll(ctx, q, drafts)
+	return next, true, err
 }
 
 func lacking(drafts map[uint64]*Draft) bool {

@@ -102,9 +102,11 @@ func forget(ctx context.Context, tx *sqlx.Tx, id uint64, ids []uint64) (*Draft, 
 		d.Search(other)
 	}
 	d.Recount()
-	if d, err = d.recall(ctx, tx); err != nil {
+	opened, err := recallAll(ctx, tx, map[uint64]*Draft{id: d})
+	if err != nil {
 		return nil, nil, err
 	}
+	d = opened[id]
 	d.changed = false // a count made anew or a recall alone is no reason to write
 	var gone []uint64
 	for _, other := range ids {
@@ -118,25 +120,28 @@ func forget(ctx context.Context, tx *sqlx.Tx, id uint64, ids []uint64) (*Draft, 
 // clearAll returns the row without any entry, and its segments to be deleted.
 // What is empty already is left as it is.
 func clearAll(ctx context.Context, tx *sqlx.Tx, row Stored) (*Draft, error) {
-	w := &rewrite{q: tx, row: row, absent: row.Ver == 0, list: list.New(), out: map[uint64]bool{}}
+	w := &rewrite{q: tx, row: row, absent: row.Ver == 0, list: list.New(), out: map[uint64]bool{}, past: map[Beside]bool{}}
 	err := eachSegment(ctx, tx, row.AccountID, func(g Segment) error {
-		w.moved = append(w.moved, &segment{Header: g.Header, list: list.New(), changed: true})
-		return w.inspect(g)
+		if err := w.inspect(g); err != nil || !g.Own {
+			w.moved = append(w.moved, &segment{Header: g.Header, list: list.New(), changed: true})
+			return err
+		}
+		l, _ := Salvage(g.List)
+		for _, s := range ownSections {
+			w.ownGone = append(w.ownGone, ownRows(s, l)...)
+		}
+		return nil
 	})
-	w.row.ArchivedAt = 0
 	d := w.draft()
-	d.changed = len(w.moved) > 0 || row.Counts != Counts{} || string(row.List) != string(emptyList)
+	d.changed = len(w.moved)+len(w.ownGone) > 0 || row.Counts != Counts{} || string(row.List) != string(emptyList)
 	return d, err
 }
 
 // forget takes out whatever a draft says about id, and reports whether it did.
 func (d *Draft) forget(id uint64) bool {
 	was := d.list.Rel(id) != 0
-	d.DropFollowing(id)
-	d.DropFollower(id)
-	for _, s := range timed {
-		d.Drop(s, id)
-	}
-	_, _ = d.SetOption(id, list.Option{}) // none is a valid one
+	d.forgetNote(id)
+	drop(d.list, id)
+	d.touch(was)
 	return was
 }

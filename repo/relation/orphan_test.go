@@ -68,7 +68,7 @@ func TestEdits_Forget_Own(t *testing.T) {
 				t.Errorf("got %v, %v, want %v", gone, err, want)
 			}
 		}
-		if c, got, old := followers(t, s, id); c != (relation.Counts{}) || len(got) != 0 || old != 0 || fresh(t, s, id).ArchivedAt != 0 {
+		if c, got, old := followers(t, s, id); c != (relation.Counts{}) || len(got) != 0 || old != 0 || len(fresh(t, s, id).Archived) != 0 {
 			t.Errorf("got %+v, %v, %d archived, want nothing", c, got, old)
 		}
 	}

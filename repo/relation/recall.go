@@ -3,7 +3,6 @@ package relation
 import (
 	"context"
 	"errors"
-	"fmt"
 
 	"github.com/jmoiron/sqlx"
 
@@ -15,38 +14,32 @@ import (
 // asked first: it is run again when that has been done.
 var ErrRecall = errors.New("entries must be recalled from the archive")
 
-// edges are the bits of the sections that have an archive.
+// edges are the bits of friends, followers and following.
 const edges = list.IsFollowing | list.IsFollower
 
-// want is an account to be looked for in the archive, with what the other row
-// tells about it: the section in which it must lie and its times.
+// want is an account about which what is archived is wanted in the list.
 type want struct {
-	id           uint64
-	told         bool
-	mine, theirs uint32
-	rel          list.Rel
+	id  uint64
+	how how
 }
 
-// section returns where the entry lies if it was told, and its place there.
-func (w want) section() (list.Section, list.Cursor) {
-	at := list.Cursor{Time: max(w.mine, w.theirs), ID: w.id}
-	switch w.rel {
-	case edges:
-		return list.Friends, at
-	case list.IsFollower:
-		return list.Followers, at
-	default:
-		return list.Following, at
-	}
-}
+// how says what is wanted.
+type how uint8
+
+const (
+	ownPart    how = iota // what the owner did to it
+	bothParts             // and what it did to the owner, as its row tells
+	everywhere            // all, without trust in counts, in headers or in its row
+)
 
 // Settle makes sure that the lists of two drafts say all there is about the two
-// accounts. It reports false, and notes what to look for, where one of them
-// may stand in the other's archive; the caller then answers ErrRecall.
+// accounts. It reports false, and notes what to look for, where something may stand
+// in an archive; the caller then answers ErrRecall.
 //
-// A row that has nothing archived, or has the other in its list, knows. One
-// that does not know asks the other row; only where neither knows are the
-// segments searched.
+// What the owner of a row did itself is found there by the other's id. What the
+// other did to it the other's row knows, and where it knows nothing there is
+// nothing to look for: who follows, blocks or asks is the one whose own row is the
+// truth. So two accounts cost a look-up each, however long their archives are.
 func Settle(a, b *Draft) bool {
 	first, second := a.settle(b), b.settle(a)
 	return first && second
@@ -54,218 +47,283 @@ func Settle(a, b *Draft) bool {
 
 func (d *Draft) settle(o *Draft) bool {
 	id := o.AccountID()
-	if d.knows(id) {
+	sure := d.knowsOwn(id)
+	for _, m := range mirrors {
+		if !d.mayReceive(m, id) {
+			continue
+		}
+		if !o.knowsOwn(d.AccountID()) || o.list.Rel(d.AccountID())&m.myBit != 0 {
+			sure = false
+		}
+	}
+	if !sure {
+		d.wants = append(d.wants, want{id, bothParts})
+	}
+	return sure
+}
+
+// mayReceive reports whether an entry that id made may stand in the archive.
+func (d *Draft) mayReceive(m mirror, id uint64) bool {
+	return !d.known[id] && d.archive.Len(m.theirs) > 0 && d.list.Rel(id)&m.theirBit == 0
+}
+
+// knowsOwn reports whether the list alone says what the owner did to id. An id
+// stands once in friends, followers and following, so that one in the list is not
+// archived as another of these.
+func (d *Draft) knowsOwn(id uint64) bool {
+	if d.known[id] || d.knownOwn[id] {
 		return true
 	}
-	w := want{id: id}
-	if o.knows(d.AccountID()) {
-		rel := o.list.Rel(d.AccountID()) & edges
-		if rel == 0 {
-			return true
-		}
-		w.told, w.rel = true, mirrored(rel)
-		w.theirs, w.mine = o.list.Times(d.AccountID())
+	if d.archive.any(list.Blocking, list.Muting, list.Requested, list.Options) {
+		return false
 	}
-	d.wants = append(d.wants, w)
+	return !d.archive.any(list.Friends, list.Following) || d.list.Rel(id)&edges != 0
+}
+
+// Own makes sure that the list says what the owner did to id, and chose about it.
+// It reports false where that is to be looked for first; the caller then answers
+// ErrRecall.
+func (d *Draft) Own(id uint64) bool {
+	if d.knowsOwn(id) {
+		return true
+	}
+	d.wants = append(d.wants, want{id, ownPart})
 	return false
 }
 
-// knows reports whether the list alone says what id is to the owner. An id
-// stands once, so one that is in the list is not in the archive.
-func (d *Draft) knows(id uint64) bool {
-	return !d.archived || d.known[id] || d.list.Rel(id)&edges != 0
+// Knows reports whether the draft says all there is about id.
+func (d *Draft) Knows(id uint64) bool {
+	sure := d.knowsOwn(id)
+	for _, m := range mirrors {
+		sure = sure && !d.mayReceive(m, id)
+	}
+	return sure
 }
 
-// Knows reports whether the draft says all there is about id.
-func (d *Draft) Knows(id uint64) bool { return d.knows(id) }
+// Search makes sure that the list says all there is about id, without any trust in
+// counts, in segment headers or in the other's row: all of the archive is searched.
+// It reports false, and the caller answers ErrRecall, where that is still to be
+// done.
+func (d *Draft) Search(id uint64) bool {
+	if d.known[id] {
+		return true
+	}
+	d.wants = append(d.wants, want{id, everywhere})
+	return false
+}
 
 // Lacks reports whether somebody wanted has not been looked for yet, or the
 // archive not been counted.
 func (d *Draft) Lacks() bool {
 	for _, w := range d.wants {
-		if !d.known[w.id] {
+		if !d.known[w.id] && (w.how != ownPart || !d.knownOwn[w.id]) {
 			return true
 		}
 	}
 	return d.recount && !d.counted
 }
 
-// mirrored turns what A is to B into what B is to A.
-func mirrored(r list.Rel) (m list.Rel) {
-	if r&list.IsFollowing != 0 {
-		m |= list.IsFollower
-	}
-	if r&list.IsFollower != 0 {
-		m |= list.IsFollowing
-	}
-	return m
-}
-
-// recall opens the draft's row anew with everybody wanted moved from the
-// archive into the list.
-func (d *Draft) recall(ctx context.Context, q sqlx.QueryerContext) (*Draft, error) {
-	next, err := Open(d.row)
-	if err != nil {
-		return nil, err
-	}
-	next.wants, next.known, next.recount = d.wants, map[uint64]bool{}, d.recount
-	if len(d.wants) == 0 && !d.recount {
-		return next, nil
-	}
-	headers, err := headers(ctx, q, d.row.AccountID)
-	if err != nil {
-		return nil, err
-	}
-	if d.recount {
-		next.countAnew(headers)
-	}
-	for _, w := range d.wants {
-		if err := next.fetch(ctx, q, headers, w); err != nil {
+// recallAll opens drafts anew, with everybody wanted moved from the archive into
+// the list: first what each did itself, by which the others' entries are found.
+func recallAll(ctx context.Context, q sqlx.QueryerContext, drafts map[uint64]*Draft) (map[uint64]*Draft, error) {
+	next := make(map[uint64]*Draft, len(drafts))
+	for id, d := range drafts {
+		n, err := Open(d.row)
+		if err != nil {
 			return nil, err
 		}
-		next.known[w.id] = true
+		n.wants, n.known, n.knownOwn, n.recount = d.wants, map[uint64]bool{}, map[uint64]bool{}, d.recount
+		if d.recount {
+			if err := n.countAnew(ctx, q); err != nil {
+				return nil, err
+			}
+		}
+		if err := n.recallOwn(ctx, q); err != nil {
+			return nil, err
+		}
+		next[id] = n
+	}
+	for _, d := range next {
+		for _, w := range d.wants {
+			if w.how == ownPart {
+				continue
+			}
+			if err := d.recallReceived(ctx, q, w, next[w.id]); err != nil {
+				return nil, err
+			}
+		}
+	}
+	for _, d := range next {
+		for _, w := range d.wants {
+			d.knownOwn[w.id] = true
+			d.known[w.id] = d.known[w.id] || w.how != ownPart
+		}
 	}
 	return next, nil
 }
 
-// fetch looks for one account in the segments where it may lie and moves it
-// into the list.
-func (d *Draft) fetch(ctx context.Context, q sqlx.QueryerContext, all []Header, w want) error {
-	s, at := w.section()
-	for _, h := range all {
-		if w.told && (h.Section != s || !h.covers(at)) {
-			continue
+// recallOwn moves into the list what the owner did to those wanted.
+func (d *Draft) recallOwn(ctx context.Context, q sqlx.QueryerContext) error {
+	var ids []uint64
+	for _, w := range d.wants {
+		if w.how == everywhere || d.archive.any(ownSections...) {
+			ids = append(ids, w.id)
 		}
-		g, err := d.open(ctx, q, h)
-		if err != nil {
+	}
+	rows, err := ownOf(ctx, q, keysOf(d.AccountID(), inOrder(ids)))
+	if err != nil {
+		return err
+	}
+	for _, o := range rows {
+		if err := d.takeOwn(o); err != nil {
 			return err
-		}
-		if d.list.Take(g.list, w.id) {
-			g.changed = true
-			d.touch(true)
-			return nil
 		}
 	}
 	return nil
+}
+
+// takeOwn moves one entry from the table into the list. Where the list has it too,
+// the list's stays.
+func (d *Draft) takeOwn(o ownRow) error {
+	if err := o.put(d.list); err != nil {
+		return err
+	}
+	d.archive.drop(o.Section, 1)
+	d.ownGone = append(d.ownGone, o)
+	d.touch(true)
+	return nil
+}
+
+// recallReceived moves into the list what one wanted did to the owner. The row o of
+// the other says what there is and where.
+func (d *Draft) recallReceived(ctx context.Context, q sqlx.QueryerContext, w want, o *Draft) error {
+	for _, m := range mirrors {
+		if d.list.Rel(w.id)&m.theirBit != 0 || d.archive.Len(m.theirs) == 0 && w.how != everywhere {
+			continue
+		}
+		if w.how != everywhere {
+			at, told := o.told(m, d.AccountID())
+			if !told {
+				continue
+			}
+			found, err := d.fetch(ctx, q, m.theirs, list.Cursor{Time: at, ID: w.id})
+			if found || err != nil {
+				if err != nil {
+					return err
+				}
+				continue
+			}
+		}
+		if err := d.searchAll(ctx, q, m.theirs, w.id); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// told returns since when the owner of a draft has done something to id.
+func (d *Draft) told(m mirror, id uint64) (at uint32, is bool) {
+	if d == nil || d.list.Rel(id)&m.myBit == 0 {
+		return 0, false
+	}
+	if m.mine == list.Following {
+		at, _ = d.list.Times(id)
+		return at, true
+	}
+	return d.list.Time(m.mine, id)
+}
+
+// fetch moves the entry at a place of a section from its segment into the list.
+func (d *Draft) fetch(ctx context.Context, q sqlx.QueryerContext, s list.Section, c list.Cursor) (bool, error) {
+	g, err := nextSegment(ctx, q, d.AccountID(), s, c, false, true)
+	if errors.Is(err, repo.ErrNotFound) {
+		return false, nil
+	}
+	if err != nil || g.Oldest().Compare(c) > 0 {
+		return false, err
+	}
+	opened, err := d.open(g)
+	if err != nil {
+		return false, err
+	}
+	return d.take(opened, c.ID), nil
+}
+
+// searchAll looks for an id in every segment of a section: the row of the other says
+// that it is there, and it is not where it must be, as after an import that was
+// broken off.
+func (d *Draft) searchAll(ctx context.Context, q sqlx.QueryerContext, s list.Section, id uint64) error {
+	all, err := headers(ctx, q, d.AccountID())
+	if err != nil {
+		return err
+	}
+	for _, h := range all {
+		if h.Section != s {
+			continue
+		}
+		g, err := loadSegment(ctx, q, d.AccountID(), h)
+		if err != nil {
+			return err
+		}
+		v, err := g.view(d.AccountID())
+		if err != nil {
+			return err
+		}
+		if v.Rel(id) == 0 {
+			continue
+		}
+		opened, err := d.open(g)
+		if err != nil {
+			return err
+		}
+		d.take(opened, id)
+	}
+	return nil
+}
+
+// take moves an entry from a segment into the list; where the list has it too, the
+// list's stays. It reports false where the segment does not have it.
+func (d *Draft) take(g *segment, id uint64) bool {
+	if g.Section == list.Followers {
+		_, at := g.list.Times(id)
+		if !g.list.DropFollower(id) {
+			return false
+		}
+		d.list.AddFollower(id, at)
+	} else {
+		at, _ := g.list.Time(g.Section, id)
+		if !g.list.Drop(g.Section, id) {
+			return false
+		}
+		d.list.Put(g.Section, id, at)
+	}
+	d.archive.drop(g.Section, 1)
+	g.changed = true
+	d.touch(true)
+	return true
+}
+
+// drop takes id out of a list.
+func drop(l *list.List, id uint64) {
+	l.DropFollowing(id)
+	l.DropFollower(id)
+	for _, s := range timed {
+		l.Drop(s, id)
+	}
+	_, _ = l.SetOption(id, list.Option{}) // none is a valid one
 }
 
 // open returns a segment opened for edits, the same one each time.
-func (d *Draft) open(ctx context.Context, q sqlx.QueryerContext, h Header) (*segment, error) {
-	for _, g := range d.segments {
-		if g.Section == h.Section && g.Seq == h.Seq {
-			return g, nil
+func (d *Draft) open(g Segment) (*segment, error) {
+	for _, have := range d.segments {
+		if have.Section == g.Section && have.Seq == g.Seq {
+			return have, nil
 		}
 	}
-	views, err := segments(ctx, q, d.row.AccountID, []Header{h})
+	opened, err := g.open(d.AccountID())
 	if err != nil {
 		return nil, err
 	}
-	l, err := views[0].Open()
-	if err != nil {
-		return nil, err
-	}
-	g := &segment{Header: h, list: l}
-	d.segments = append(d.segments, g)
-	return g, nil
-}
-
-// OpenFor opens a row for a merge of edges, and returns those of the edges that
-// the archive does not hold yet. Who stands in the archive with the other
-// direction only is recalled, so that the merge makes friends of them.
-func (s *Store) OpenFor(ctx context.Context, r Row, edges []list.Edge) (*Draft, []list.Edge, error) {
-	return openFor(ctx, s.small, r, edges)
-}
-
-func openFor(ctx context.Context, q sqlx.QueryerContext, r Row, merged []list.Edge) (*Draft, []list.Edge, error) {
-	d, err := Open(r)
-	if err != nil || !d.archived {
-		return d, merged, err
-	}
-	all, err := headers(ctx, q, r.AccountID)
-	if err != nil {
-		return nil, nil, err
-	}
-	held := map[list.Edge]bool{}
-	for _, h := range all {
-		if err := d.meet(ctx, q, h, merged, held); err != nil {
-			return nil, nil, err
-		}
-	}
-	var left []list.Edge
-	for _, e := range merged {
-		if !held[list.Edge{ID: e.ID, Out: e.Out}] {
-			left = append(left, e)
-		}
-	}
-	return d, left, nil
-}
-
-// meet holds edges against one segment: it notes those it has and recalls
-// whom it has with the other direction only.
-func (d *Draft) meet(ctx context.Context, q sqlx.QueryerContext, h Header, merged []list.Edge, held map[list.Edge]bool) error {
-	views, err := segments(ctx, q, d.row.AccountID, []Header{h})
-	if err != nil {
-		return err
-	}
-	ids := make([]uint64, len(merged))
-	for i, e := range merged {
-		ids[i] = e.ID
-	}
-	rels := make([]list.Rel, len(ids))
-	views[0].Rels(ids, rels)
-	for i, e := range merged {
-		switch {
-		case rels[i]&edges == 0:
-		case e.Out && rels[i]&list.IsFollowing != 0, !e.Out && rels[i]&list.IsFollower != 0:
-			held[list.Edge{ID: e.ID, Out: e.Out}] = true
-		default:
-			g, err := d.open(ctx, q, h)
-			if err != nil {
-				return err
-			}
-			g.changed = d.list.Take(g.list, e.ID) || g.changed
-			d.touch(g.changed)
-		}
-	}
-	return nil
-}
-
-// MergeLocked merges edges into one account's row while it holds the row's lock,
-// for rows that other writers would win again and again. merge gets the
-// draft and those of the edges that are not in the archive. It returns the row as
-// it then is.
-func (s *Store) MergeLocked(ctx context.Context, id uint64, merged []list.Edge, now uint32, merge func(d *Draft, left []list.Edge)) (Row, error) {
-	var row Row
-	var sent []Row
-	err := s.inTx(ctx, func(tx *sqlx.Tx) error {
-		sent = nil
-		rows, err := s.selectRows(ctx, tx, []uint64{id}, ` FOR UPDATE`)
-		if err != nil {
-			return err
-		}
-		d, left, err := openFor(ctx, tx, rows[id], merged)
-		if err != nil {
-			return err
-		}
-		row = rows[id]
-		if merge(d, left); !d.Changed() {
-			return nil
-		}
-		if row, err = s.Pack(d, now); err != nil {
-			return err
-		}
-		sent = []Row{row}
-		err = s.swapAll(ctx, tx, sent)
-		row = sent[0]
-		return err
-	})
-	won, err := s.judge(ctx, sent, err)
-	if err != nil {
-		return Row{}, err
-	}
-	if !won {
-		return Row{}, fmt.Errorf("merge into the row of %d: %w", id, repo.ErrConflict)
-	}
-	s.Tell(ctx, sent)
-	return row, nil
+	d.segments = append(d.segments, opened)
+	return opened, nil
 }

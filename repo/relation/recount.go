@@ -1,6 +1,14 @@
 package relation
 
-import "kith/repo/list"
+import (
+	"context"
+	"fmt"
+
+	"github.com/jmoiron/sqlx"
+
+	"kith/repo/db"
+	"kith/repo/list"
+)
 
 // Recount makes the counts those of the list plus those of the archive. It
 // reports false where the archive has not been counted yet; the caller then
@@ -10,20 +18,47 @@ func (d *Draft) Recount() bool {
 	return d.counted
 }
 
-// countAnew sets the counts of a draft that was just opened, before anybody is
-// recalled: what moves from the archive into the list changes no count.
-func (d *Draft) countAnew(archive []Header) {
-	var c Counts
-	for s := list.Friends; s <= list.Following; s++ {
-		c.Add(s, d.list.Len(s))
+// countAnew makes what a draft that was just opened says of the archive true, before
+// anybody is recalled.
+func (d *Draft) countAnew(ctx context.Context, q sqlx.QueryerContext) error {
+	a, err := countArchive(ctx, q, d.AccountID())
+	if err != nil {
+		return err
 	}
-	n := 0
-	for _, h := range archive {
-		c.Add(h.Section, int(h.N))
-		n += int(h.N)
+	was := d.archive
+	a.stamp = was.stamp
+	d.archive, d.counted = a, true
+	d.touch(a != was || d.Counts() != d.row.Counts)
+	return nil
+}
+
+// countArchive returns what an archive holds. Index: PRIMARY of both tables, a range
+// each.
+func countArchive(ctx context.Context, q sqlx.QueryerContext, id uint64) (a Archive, err error) {
+	all, err := headers(ctx, q, id)
+	if err != nil {
+		return a, err
 	}
-	d.touch(c != d.counts)
-	d.counts, d.counted, d.archived = c, true, n > 0
+	for _, h := range all {
+		if received(h.Section) {
+			a.add(h.Section, int(h.N), h.Newest())
+		}
+	}
+	var own []struct {
+		Section list.Section `db:"section"`
+		N       int          `db:"n"`
+		Latest  uint32       `db:"latest"`
+	}
+	err = sqlx.SelectContext(ctx, q, &own, `SELECT section, COUNT(*) AS n, MAX(latest) AS latest FROM relation_own WHERE bucket = ? AND account_id = ? GROUP BY section`, Bucket(id), id)
+	if err != nil {
+		return a, fmt.Errorf("count archived entries of %d: %w", id, db.Wrap(err))
+	}
+	for _, o := range own {
+		if o.Section <= list.Options {
+			a.add(o.Section, o.N, list.Cursor{Time: o.Latest, ID: list.MaxID})
+		}
+	}
+	return a, nil
 }
 
 // Add counts n more entries of a section.
@@ -38,16 +73,4 @@ func (c *Counts) Add(s list.Section, n int) {
 	case list.Following:
 		c.Following += uint32(n)
 	}
-}
-
-// Search makes sure that the list says what id is to the owner, without any
-// trust in counts, in segment headers or in the other's row: where the list
-// does not have id, all of the archive is searched. It reports false, and the
-// caller answers ErrRecall, where that is still to be done.
-func (d *Draft) Search(id uint64) bool {
-	if d.known[id] || d.list.Rel(id)&edges != 0 {
-		return true
-	}
-	d.wants = append(d.wants, want{id: id})
-	return false
 }

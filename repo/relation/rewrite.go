@@ -112,20 +112,22 @@ func (e *Edits) rewrite(ctx context.Context, id uint64, told *Told) (done Rewrit
 
 // rewrite is one account on its way to be right.
 type rewrite struct {
-	q      sqlx.QueryerContext
-	row    Stored
-	absent bool   // there is no row
-	told   *words // nil if nobody told
-	list   *list.List
-	counts Counts
-	ids    []uint64        // of the friends, followers and following, row and archive
-	out    map[uint64]bool // ids that stand more than once, or not as others told
-	edges  []list.Edge     // what moves from segments to the row
-	moved  []*segment
-	done   Rewritten
-	nobody map[uint64]bool
-	lost   bool // something cannot be read,
-	blank  bool // edges among it
+	q       sqlx.QueryerContext
+	row     Stored
+	absent  bool   // there is no row
+	told    *words // nil if nobody told
+	list    *list.List
+	archive Archive         // what of it stays archived
+	ids     []uint64        // of the friends, followers and following, row and archive
+	past    map[Beside]bool // what is archived beside these, without times
+	out     map[uint64]bool // ids that stand more than once, or not as others told
+	edges   []list.Edge     // what moves from segments to the row
+	moved   []*segment
+	ownGone []ownRow
+	done    Rewritten
+	nobody  map[uint64]bool
+	lost    bool // something cannot be read,
+	blank   bool // edges among it
 }
 
 // readRewrite locks and salvages a row.
@@ -134,8 +136,7 @@ func readRewrite(ctx context.Context, tx *sqlx.Tx, id uint64, told *Told) (*rewr
 	if err != nil {
 		return nil, err
 	}
-	w := &rewrite{q: tx, row: row, absent: row.Ver == 0, told: newWords(told), out: map[uint64]bool{}}
-	w.row.ArchivedAt = 0 // as the segments will say
+	w := &rewrite{q: tx, row: row, absent: row.Ver == 0, told: newWords(told), out: map[uint64]bool{}, past: map[Beside]bool{}}
 	w.list, w.done.Lost = Salvage(row.List)
 	if w.absent {
 		w.done.Lost = everySection
@@ -215,9 +216,6 @@ func (w *rewrite) run(ctx context.Context) error {
 	if w.told != nil {
 		w.believe()
 	}
-	for s := list.Friends; s <= list.Following; s++ {
-		w.counts.Add(s, w.list.Len(s))
-	}
 	return nil
 }
 
@@ -229,6 +227,9 @@ func (w *rewrite) inspect(g Segment) error {
 	l, lost := Salvage(g.List)
 	w.lose(lost)
 	w.note(l)
+	for _, s := range timed {
+		l.Each(s, func(id uint64, _, _ uint32) { w.past[Beside{Section: s, Entry: list.Entry{ID: id}}] = true })
+	}
 	if w.absent {
 		w.row.past = max(w.row.past, g.Ver, g.Seq)
 	}
@@ -242,24 +243,70 @@ func (w *rewrite) last() uint64 { return max(w.row.Ver, w.row.past) }
 // than its row goes back into the row: it stands where a segment to come will.
 func (w *rewrite) mend(g Segment) error {
 	l, lost := Salvage(g.List)
-	if g.Section > list.Following {
-		l = list.New() // there are no such segments
+	if g.Own {
+		w.mendOwn(l)
+		return nil
 	}
 	out := &segment{Header: g.Header, list: l, changed: len(lost) > 0 || !Fits(g) || g.Ver > w.last()}
 	before := l.Len(g.Section)
 	w.takeOut(l)
-	for s := list.Friends; s <= list.Following; s++ {
-		if s != g.Section || g.After(w.last()) {
-			w.edges = append(w.edges, takeAll(l, s)...)
+	w.forgetNobody(l)
+	for s := list.Friends; s < list.Options; s++ {
+		if s != g.Section || !received(s) || g.After(w.last()) {
+			w.takeBack(l, s)
 		}
 	}
 	out.changed = out.changed || l.Len(g.Section) != before
-	w.counts.Add(g.Section, l.Len(g.Section))
-	w.row.ArchivedAt = max(w.row.ArchivedAt, headerOf(g.Section, g.Seq, l).NewestAt)
+	newest, _ := l.Bounds(g.Section)
+	if n := l.Len(g.Section); n > 0 {
+		w.archive.add(g.Section, n, newest)
+	}
 	if out.changed {
 		w.moved = append(w.moved, out)
 	}
 	return nil
+}
+
+// mendOwn takes out of the rows of relation_own what is out of place.
+func (w *rewrite) mendOwn(l *list.List) {
+	had := l.Clone()
+	w.takeOut(l)
+	w.forgetNobody(l)
+	for _, s := range ownSections {
+		stays := map[uint64]bool{}
+		l.Each(s, func(id uint64, _, _ uint32) { stays[id] = true })
+		had.Each(s, func(id uint64, _, _ uint32) {
+			if !stays[id] {
+				w.ownGone = append(w.ownGone, ownRow{OtherID: id, Section: s})
+			}
+		})
+		if newest, _ := l.Bounds(s); l.Len(s) > 0 {
+			w.archive.add(s, l.Len(s), newest)
+		}
+	}
+}
+
+// forgetNobody takes those who are no accounts out of what stands beside the edges.
+func (w *rewrite) forgetNobody(l *list.List) {
+	for id := range w.nobody {
+		for _, s := range timed {
+			l.Drop(s, id)
+		}
+		_, _ = l.SetOption(id, list.Option{}) // none is a valid one
+	}
+}
+
+// takeBack moves a section of an archived list into the row.
+func (w *rewrite) takeBack(l *list.List, s list.Section) {
+	if s <= list.Following {
+		w.edges = append(w.edges, takeAll(l, s)...)
+		return
+	}
+	for _, id := range l.AppendIDs(nil, s) {
+		at, _ := l.Time(s, id)
+		l.Drop(s, id)
+		w.list.Put(s, id, at)
+	}
 }
 
 // takeOut takes the ids that are out of place out of a list. What stood there
@@ -298,12 +345,15 @@ func take(l *list.List, id uint64) (edges []list.Edge) {
 
 // draft is the rewritten row, ready to be packed.
 func (w *rewrite) draft() *Draft {
-	return &Draft{row: w.row.Row, counts: w.counts, list: w.list, changed: true, segments: w.moved}
+	return &Draft{row: w.row.Row, list: w.list, archive: w.archive, changed: true, segments: w.moved, ownGone: w.ownGone}
 }
 
 // Fits reports whether a segment's list is valid, has the entries of its
 // section and no others, and is what its header says.
 func Fits(g Segment) bool {
+	if g.Own {
+		return true
+	}
 	v, err := list.Parse(g.List)
 	if err != nil || v.Check() != nil {
 		return false

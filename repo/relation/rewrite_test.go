@@ -183,7 +183,7 @@ func FuzzSalvage(f *testing.F) {
 	l := list.New()
 	l.Merge([]list.Edge{{ID: 1, Time: 1}, {ID: 2, Time: 2, Out: true}, {ID: 1, Time: 4, Out: true}, {ID: 1 << 40, Time: 9}})
 	l.Put(list.Blocking, 5, 6)
-	if _, err := l.SetOption(2, list.Option{Note: "a note"}); err != nil {
+	if _, err := l.SetOption(2, list.Option{Note: true, Languages: []string{"de"}}); err != nil {
 		f.Fatal(err)
 	}
 	b, err := l.Encode(nil)

@@ -23,22 +23,50 @@ type Row struct {
 	Ver       uint64 `db:"ver"`
 	List      []byte `db:"list"`
 	Counts
-	UpdatedAt  uint32 `db:"updated_at"`  // 0 in a row that comes from the cache
-	ArchivedAt uint32 `db:"archived_at"` // no entry in the archive is newer
+	UpdatedAt uint32 `db:"updated_at"` // 0 in a row that comes from the cache
+	Archived  []byte `db:"archived"`   // how much of it lies in the archive, see Archive
+
+	// What a packed row brings for the archive and for notes, stored with it.
+	moves    []move // segments that were changed
+	cuts     []sectionCut
+	ownGone  []ownRow
+	ownAdded []ownRow
+	notes    []Note
 
 	step  uint64      // what a packed row raised Ver by, 0 until it is swapped
 	past  uint64      // a ver that the next one must be higher than
-	moves []move      // segments to be stored together with a packed row
 	token cache.Token // of the cache entry that this row, or the one before it, was read from
 }
 
-// ArchivedFollowers tells how many followers stand in the archive and not in
-// the list, whose view is v.
-func (r Row) ArchivedFollowers(v list.View) int { return int(r.Followers) - keptFollowers(v) }
+// sectionCut is what was cut from a section that others make entries in.
+type sectionCut struct {
+	section list.Section
+	list    *list.List
+}
 
-// ArchivedFollowing tells how many of those the account follows stand in the
-// archive and not in the list.
-func (r Row) ArchivedFollowing(v list.View) int { return int(r.Following) - keptFollowing(v) }
+// alone reports whether the row is all that there is to store.
+func (r *Row) alone() bool {
+	return len(r.moves)+len(r.cuts)+len(r.ownGone)+len(r.ownAdded)+len(r.notes) == 0
+}
+
+// Archive returns how much of the account lies in the archive.
+func (r *Row) Archive() (Archive, error) {
+	a, err := readArchive(r.Archived)
+	if err != nil {
+		err = fmt.Errorf("account %d, ver %d: %w", r.AccountID, r.Ver, err)
+	}
+	return a, err
+}
+
+// Total returns how many entries a section has, those in the archive included.
+func (r *Row) Total(s list.Section) (int, error) {
+	v, err := r.View()
+	if err != nil {
+		return 0, err
+	}
+	a, err := r.Archive()
+	return v.Len(s) + a.Len(s), err
+}
 
 // Bucket returns the route of an account, the first key column of its rows.
 func Bucket(accountID uint64) uint16 { return repo.Bucket(accountID) }

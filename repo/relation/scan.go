@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/jmoiron/sqlx"
 
@@ -37,21 +36,23 @@ func Kept(v list.View) Counts {
 	return Counts{uint32(v.Len(list.Friends)), uint32(keptFollowers(v)), uint32(keptFollowing(v))}
 }
 
-// Segment is an archive segment as it is stored, its list unproven.
+// Segment is an archive segment as it is stored, its list unproven. With Own it is
+// no stored one, but a list made of the rows of what the account did itself.
 type Segment struct {
 	Header
+	Own  bool   `db:"-"`
 	Ver  uint64 `db:"ver"`
 	List []byte `db:"list"`
 }
 
 // storedColumns of a row in the order in which scanStored reads them.
-const storedColumns = `account_id, ver, list, friends, followers, following, archived_at, updated_at, kept_followers, kept_following, blocks`
+const storedColumns = `account_id, ver, list, friends, followers, following, archived, updated_at, kept_followers, kept_following, blocks`
 
 func scanStored(rows *sqlx.Rows, each func(Stored) error) error {
 	defer rows.Close()
 	for rows.Next() {
 		var r Stored
-		err := rows.Scan(&r.AccountID, &r.Ver, &r.List, &r.Friends, &r.Followers, &r.Following, &r.ArchivedAt, &r.UpdatedAt, &r.KeptFollowers, &r.KeptFollowing, &r.Blocks)
+		err := rows.Scan(&r.AccountID, &r.Ver, &r.List, &r.Friends, &r.Followers, &r.Following, &r.Archived, &r.UpdatedAt, &r.KeptFollowers, &r.KeptFollowing, &r.Blocks)
 		r.hollow()
 		if err == nil {
 			err = each(r)
@@ -82,16 +83,20 @@ func (s *Store) Scan(ctx context.Context, after uint64, limit int, each func(Sto
 	return nil
 }
 
-// Archived returns up to limit accounts that have archive segments and come
+// Archived returns up to limit accounts that have anything in the archive and come
 // after the given account in key order, up to last. Index: PRIMARY (bucket,
-// account_id, …), a range in each bucket.
-func (s *Store) Archived(ctx context.Context, after, last uint64, limit int) ([]uint64, error) {
-	out, err := db.WalkRows[uint64](ctx, s.small, `relation_archive`, after, last, limit,
-		`SELECT account_id FROM relation_archive WHERE bucket = ? AND account_id > ? AND account_id <= ? GROUP BY account_id ORDER BY account_id LIMIT ?`)
-	if err != nil {
-		return nil, fmt.Errorf("find archives after %d: %w", after, err)
+// account_id, …) of both tables, a range in each bucket.
+func (s *Store) Archived(ctx context.Context, after, last uint64, limit int) (all []uint64, err error) {
+	for _, table := range []string{`relation_archive`, `relation_own`} {
+		some, err := db.WalkRows[uint64](ctx, s.small, table, after, last, limit,
+			`SELECT account_id FROM `+table+` WHERE bucket = ? AND account_id > ? AND account_id <= ? GROUP BY account_id ORDER BY account_id LIMIT ?`)
+		if err != nil {
+			return nil, fmt.Errorf("find archives after %d: %w", after, err)
+		}
+		all = append(all, some...)
 	}
-	return out, nil
+	all = inOrder(all)
+	return all[:min(len(all), limit)], nil
 }
 
 // sampled is how many of the 1,024 buckets About counts.
@@ -149,36 +154,19 @@ const (
 // stood still meanwhile: then the row, at whatever moment it was read, goes with
 // it. Followers who come to an account that everybody follows change the row only.
 func (s *Store) examineLoose(ctx context.Context, id uint64, row func(Stored) error, segment func(Segment) error) (steady bool, err error) {
-	before, err := s.stamps(ctx, id)
-	if err != nil {
-		return false, err
+	var read Stored
+	note := func(r Stored) error {
+		read = r
+		return row(r)
 	}
-	err = examine(ctx, s.large, id, "", row, segment)
+	err = examine(ctx, s.large, id, "", note, segment)
 	if db.NotPrepared(err) {
-		err = examine(ctx, s.small, id, "", row, segment)
+		err = examine(ctx, s.small, id, "", note, segment)
 	}
 	if err != nil {
 		return false, err
 	}
-	after, err := s.stamps(ctx, id)
-	return slices.Equal(before, after), err
-}
-
-// stamp is a segment and the last change to it.
-type stamp struct {
-	Section list.Section `db:"section"`
-	Seq     uint64       `db:"seq"`
-	Ver     uint64       `db:"ver"`
-}
-
-// stamps returns those of an account's segments. Index: PRIMARY (bucket,
-// account_id, …), one range.
-func (s *Store) stamps(ctx context.Context, id uint64) (out []stamp, err error) {
-	err = s.small.SelectContext(ctx, &out, `SELECT section, seq, ver FROM relation_archive WHERE bucket = ? AND account_id = ? ORDER BY section, seq`, Bucket(id), id)
-	if err != nil {
-		return nil, fmt.Errorf("load archive of %d: %w", id, db.Wrap(err))
-	}
-	return out, nil
+	return s.archiveStood(ctx, []Row{read.Row})
 }
 
 func examine(ctx context.Context, q sqlx.QueryerContext, id uint64, lock string, row func(Stored) error, segment func(Segment) error) error {
@@ -202,22 +190,28 @@ func readStored(ctx context.Context, q sqlx.QueryerContext, id uint64, lock stri
 	return out, err
 }
 
-// eachSegment hands the segments of an account to fn, one in memory at a time.
-// Index: PRIMARY, one row each.
+// eachSegment hands the segments of an account to fn, one in memory at a time, and
+// after them what it did itself. Index: PRIMARY, one row each.
 func eachSegment(ctx context.Context, q sqlx.QueryerContext, id uint64, fn func(Segment) error) error {
 	all, err := headers(ctx, q, id)
 	if err != nil {
 		return err
 	}
 	for _, h := range all {
-		g := Segment{Header: h}
-		row := q.QueryRowxContext(ctx, `SELECT ver, list FROM relation_archive WHERE bucket = ? AND account_id = ? AND section = ? AND seq = ?`, Bucket(id), id, h.Section, h.Seq)
-		if err := row.Scan(&g.Ver, &g.List); err != nil {
-			return fmt.Errorf("load %s segment %d of %d: %w", h.Section, h.Seq, id, db.Wrap(err))
+		g, err := loadSegment(ctx, q, id, h)
+		if err != nil {
+			return err
 		}
 		if err := fn(g); err != nil {
 			return err
 		}
 	}
-	return nil
+	return eachOwn(ctx, q, id, func(l *list.List) error {
+		g := Segment{Own: true}
+		var err error
+		if g.List, err = l.Encode(nil); err != nil {
+			return fmt.Errorf("pack archived entries of %d: %w", id, err)
+		}
+		return fn(g)
+	})
 }

@@ -1,6 +1,7 @@
 package relation
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -12,63 +13,57 @@ import (
 	"kith/repo/list"
 )
 
-// SegmentEntries is how many entries a full segment holds.
+// SegmentEntries is how many entries a full segment holds. One into which others
+// had to be put holds up to half as many more, then it is split.
 const SegmentEntries = 10_000
 
 // Header is an archive segment without its list: what it holds and between
-// which places of its section's order.
+// which places of its section's order. The segments of a section do not overlap.
 type Header struct {
-	Section    list.Section `db:"section"`
-	Seq        uint64       `db:"seq"`
-	NewestAt   uint32       `db:"newest_at"`
-	NewestID   uint64       `db:"newest_id"`
-	OldestAt   uint32       `db:"oldest_at"`
-	OldestID   uint64       `db:"oldest_id"`
-	EarliestAt uint32       `db:"earliest_at"`
-	N          uint32       `db:"n"`
+	Section  list.Section `db:"section"`
+	Seq      uint64       `db:"seq"`
+	NewestAt uint32       `db:"newest_at"`
+	NewestID uint64       `db:"newest_id"`
+	OldestAt uint32       `db:"oldest_at"`
+	OldestID uint64       `db:"oldest_id"`
+	N        uint32       `db:"n"`
 }
 
 // After reports whether a commit after the one that gave the row this ver made the
 // segment: it would be newer than its row.
 func (h Header) After(ver uint64) bool { return h.Seq >= ver+repo.MinStep }
 
-// covers reports whether an entry at c, in the order of the section, may lie in
-// the segment.
-func (h Header) covers(c list.Cursor) bool {
-	newest := list.Cursor{Time: h.NewestAt, ID: h.NewestID}
-	oldest := list.Cursor{Time: h.OldestAt, ID: h.OldestID}
-	return c.Compare(oldest) >= 0 && c.Compare(newest) <= 0
-}
+// Newest returns the place of the newest entry.
+func (h Header) Newest() list.Cursor { return list.Cursor{Time: h.NewestAt, ID: h.NewestID} }
+
+// Oldest returns the place of the oldest entry.
+func (h Header) Oldest() list.Cursor { return list.Cursor{Time: h.OldestAt, ID: h.OldestID} }
 
 // segment is an archive segment opened for edits.
 type segment struct {
 	Header
 	list    *list.List
 	changed bool
-	made    bool // by this commit: Seq counts from the ver that the row gets
 }
 
 // move is a segment as it is to be stored; one without entries is deleted.
 type move struct {
 	Header
 	list []byte
-	made bool
 }
 
 func (g *segment) pack() (move, error) {
-	if g.made && g.Seq >= repo.MinStep {
-		return move{}, fmt.Errorf("segment %d of one commit: %w", g.Seq, repo.ErrTooLarge)
-	}
 	b, err := g.list.Encode(nil)
-	return move{Header: headerOf(g.Section, g.Seq, g.list), list: b, made: g.made}, err
+	return move{Header: headerOf(g.Section, g.Seq, g.list), list: b}, err
 }
 
 // headerOf returns the header that a segment with this list must have.
 func headerOf(s list.Section, seq uint64, l *list.List) Header {
-	newest, oldest, earliest := l.Bounds(s)
-	return Header{Section: s, Seq: seq, N: uint32(l.Len(s)), EarliestAt: earliest,
-		NewestAt: newest.Time, NewestID: newest.ID, OldestAt: oldest.Time, OldestID: oldest.ID}
+	newest, oldest := l.Bounds(s)
+	return Header{Section: s, Seq: seq, N: uint32(l.Len(s)), NewestAt: newest.Time, NewestID: newest.ID, OldestAt: oldest.Time, OldestID: oldest.ID}
 }
+
+const headerColumns = `section, seq, newest_at, newest_id, oldest_at, oldest_id, n`
 
 // Headers returns the segments of an account without their lists, newest first
 // in each section. Index: PRIMARY (bucket, account_id, …), one range.
@@ -78,66 +73,193 @@ func (s *Store) Headers(ctx context.Context, id uint64) ([]Header, error) {
 
 func headers(ctx context.Context, q sqlx.QueryerContext, id uint64) ([]Header, error) {
 	var out []Header
-	err := sqlx.SelectContext(ctx, q, &out, `SELECT section, seq, newest_at, newest_id, oldest_at, oldest_id, earliest_at, n FROM relation_archive WHERE bucket = ? AND account_id = ? ORDER BY section, seq DESC`, Bucket(id), id)
+	err := sqlx.SelectContext(ctx, q, &out, `SELECT `+headerColumns+` FROM relation_archive WHERE bucket = ? AND account_id = ?`, Bucket(id), id)
 	if err != nil {
 		return nil, fmt.Errorf("load archive of %d: %w", id, db.Wrap(err))
 	}
+	slices.SortFunc(out, func(a, b Header) int {
+		return cmp.Or(cmp.Compare(a.Section, b.Section), b.Newest().Compare(a.Newest()), cmp.Compare(a.Seq, b.Seq))
+	})
 	return out, nil
 }
 
-// segments returns the lists of headers. Index: PRIMARY, one range each.
-func segments(ctx context.Context, q sqlx.QueryerContext, id uint64, want []Header) ([]list.View, error) {
-	out := make([]list.View, len(want))
-	for i, h := range want {
-		var b []byte
-		err := sqlx.GetContext(ctx, q, &b, `SELECT list FROM relation_archive WHERE bucket = ? AND account_id = ? AND section = ? AND seq = ?`, Bucket(id), id, h.Section, h.Seq)
-		if err != nil {
-			return nil, fmt.Errorf("load %s segment %d of %d: %w", h.Section, h.Seq, id, db.Wrap(err))
-		}
-		if out[i], err = list.Parse(b); err != nil {
-			return nil, fmt.Errorf("%s segment %d of %d: %w", h.Section, h.Seq, id, err)
+// nextSegment returns the segment of a section with the oldest newest place that is
+// newer than c, or, where older is set, the newest that is older than c; at is
+// whether c itself counts. It wraps repo.ErrNotFound where there is none. Index:
+// by_place (bucket, account_id, section, newest_at, newest_id), the first of a range.
+func nextSegment(ctx context.Context, q sqlx.QueryerContext, id uint64, s list.Section, c list.Cursor, older, at bool) (Segment, error) {
+	than, way := `>`, ``
+	if older {
+		than, way = `<`, ` DESC`
+	}
+	or := than
+	if at {
+		or += `=`
+	}
+	g := Segment{}
+	err := sqlx.GetContext(ctx, q, &g, `SELECT `+headerColumns+`, ver, list FROM relation_archive WHERE bucket = ? AND account_id = ? AND section = ? AND (newest_at `+than+` ? OR (newest_at = ? AND newest_id `+or+` ?)) ORDER BY newest_at`+way+`, newest_id`+way+` LIMIT 1`,
+		Bucket(id), id, s, c.Time, c.Time, c.ID)
+	if err != nil {
+		return g, fmt.Errorf("find %s segment of %d at %v: %w", s, id, c, db.Wrap(err))
+	}
+	return g, nil
+}
+
+// loadSegment reads a segment with its list. Index: PRIMARY, one row.
+func loadSegment(ctx context.Context, q sqlx.QueryerContext, id uint64, h Header) (Segment, error) {
+	g := Segment{Header: h}
+	err := q.QueryRowxContext(ctx, `SELECT ver, list FROM relation_archive WHERE bucket = ? AND account_id = ? AND section = ? AND seq = ?`, Bucket(id), id, h.Section, h.Seq).Scan(&g.Ver, &g.List)
+	if err != nil {
+		return g, fmt.Errorf("load %s segment %d of %d: %w", h.Section, h.Seq, id, db.Wrap(err))
+	}
+	return g, nil
+}
+
+// view is the list of a segment for reading.
+func (g Segment) view(id uint64) (list.View, error) {
+	v, err := list.Parse(g.List)
+	if err != nil {
+		err = fmt.Errorf("%s segment %d of %d: %w", g.Section, g.Seq, id, err)
+	}
+	return v, err
+}
+
+// open is a segment for edits.
+func (g Segment) open(id uint64) (*segment, error) {
+	v, err := g.view(id)
+	if err != nil {
+		return nil, err
+	}
+	l, err := v.Open()
+	if err != nil {
+		return nil, fmt.Errorf("%s segment %d of %d: %w", g.Section, g.Seq, id, err)
+	}
+	return &segment{Header: g.Header, list: l}, nil
+}
+
+// storeArchive writes what a packed row brings for the archive, inside the
+// transaction that swaps the row and so holds its lock.
+func storeArchive(ctx context.Context, tx *sqlx.Tx, r Row) error {
+	for _, m := range r.moves {
+		if err := storeSegment(ctx, tx, r, m); err != nil {
+			return err
 		}
 	}
-	return out, nil
-}
-
-// storeMoves writes segments inside the transaction that swaps their row.
-// Index: PRIMARY, one row each.
-func storeMoves(ctx context.Context, x sqlx.ExecerContext, r Row) error {
-	for _, m := range r.moves {
-		var err error
-		if m.made {
-			m.Seq += r.Ver
-		}
-		if m.N == 0 {
-			_, err = x.ExecContext(ctx, `DELETE FROM relation_archive WHERE bucket = ? AND account_id = ? AND section = ? AND seq = ?`, Bucket(r.AccountID), r.AccountID, m.Section, m.Seq)
-		} else {
-			_, err = x.ExecContext(ctx, putSegment, Bucket(r.AccountID), r.AccountID, m.Section, m.Seq,
-				m.NewestAt, m.NewestID, m.OldestAt, m.OldestID, m.EarliestAt, m.N, r.Ver, m.list)
-		}
-		if err != nil {
+	if err := storeOwn(ctx, tx, r.AccountID, r.ownGone, r.ownAdded); err != nil {
+		return err
+	}
+	if err := storeNotes(ctx, tx, r.AccountID, r.notes, r.UpdatedAt); err != nil {
+		return err
+	}
+	a := archiving{tx: tx, row: r}
+	for _, c := range r.cuts {
+		if err := a.put(ctx, c.section, c.list); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-const putSegment = `INSERT INTO relation_archive (bucket, account_id, section, seq, newest_at, newest_id, oldest_at, oldest_id, earliest_at, n, ver, list)
-	VALUES (?,?,?,?,?,?,?,?,?,?,?,?) ON DUPLICATE KEY UPDATE newest_at=VALUES(newest_at), newest_id=VALUES(newest_id), oldest_at=VALUES(oldest_at),
-	oldest_id=VALUES(oldest_id), earliest_at=VALUES(earliest_at), n=VALUES(n), ver=VALUES(ver), list=VALUES(list)`
+// storeSegment writes or deletes one segment. Index: PRIMARY, one row.
+func storeSegment(ctx context.Context, x sqlx.ExecerContext, r Row, m move) (err error) {
+	if m.N == 0 {
+		_, err = x.ExecContext(ctx, `DELETE FROM relation_archive WHERE bucket = ? AND account_id = ? AND section = ? AND seq = ?`, Bucket(r.AccountID), r.AccountID, m.Section, m.Seq)
+		return err
+	}
+	_, err = x.ExecContext(ctx, putSegment, Bucket(r.AccountID), r.AccountID, m.Section, m.Seq,
+		m.NewestAt, m.NewestID, m.OldestAt, m.OldestID, m.N, r.Ver, m.list)
+	return err
+}
 
-// splitCut makes segments of what was cut from a section, newest entries in the
-// first, each of at most SegmentEntries.
-func splitCut(s list.Section, cut *list.List) []*segment {
-	var out []*segment
-	for cut != nil {
-		older := cut.Cut(s, SegmentEntries)
-		out = append(out, &segment{Header: Header{Section: s}, list: cut, changed: true, made: true})
+const putSegment = `INSERT INTO relation_archive (bucket, account_id, section, seq, newest_at, newest_id, oldest_at, oldest_id, n, ver, list)
+	VALUES (?,?,?,?,?,?,?,?,?,?,?) ON DUPLICATE KEY UPDATE newest_at=VALUES(newest_at), newest_id=VALUES(newest_id), oldest_at=VALUES(oldest_at),
+	oldest_id=VALUES(oldest_id), n=VALUES(n), ver=VALUES(ver), list=VALUES(list)`
+
+// archiving puts received entries into the segments of one row.
+type archiving struct {
+	tx   *sqlx.Tx
+	row  Row
+	made uint64 // segments so far
+}
+
+// put adds what was cut from a section to its segments. What is newer than all of
+// them, which mostly is everything, makes new ones, unless the newest is no more
+// than half full. Older entries, which an import or a recall brought into the row,
+// go into the segments between whose places they lie, so that segments never
+// overlap and one look finds an entry.
+func (a *archiving) put(ctx context.Context, s list.Section, cut *list.List) error {
+	all, err := headers(ctx, a.tx, a.row.AccountID)
+	if err != nil {
+		return err
+	}
+	all = slices.DeleteFunc(all, func(h Header) bool { return h.Section != s })
+	if len(all) == 0 || all[0].N > SegmentEntries/2 {
+		var older *list.List
+		if len(all) > 0 {
+			older = cut.CutAt(s, all[0].Newest())
+		}
+		if err := a.store(ctx, s, cut, 0); err != nil {
+			return err
+		}
 		cut = older
 	}
-	slices.Reverse(out) // the oldest gets the lowest seq
-	for i, g := range out {
-		g.Seq = uint64(i)
+	for i := 0; i < len(all) && cut != nil; i++ {
+		var older *list.List
+		if i+1 < len(all) {
+			older = cut.CutAt(s, all[i+1].Newest())
+		}
+		if err := a.into(ctx, all[i], cut); err != nil {
+			return err
+		}
+		cut = older
 	}
-	return out
+	return nil
+}
+
+// into adds entries to a segment.
+func (a *archiving) into(ctx context.Context, h Header, entries *list.List) error {
+	if entries.Len(h.Section) == 0 {
+		return nil
+	}
+	stored, err := loadSegment(ctx, a.tx, a.row.AccountID, h)
+	if err != nil {
+		return err
+	}
+	g, err := stored.open(a.row.AccountID)
+	if err != nil {
+		return err
+	}
+	g.list.Join(entries, h.Section)
+	return a.store(ctx, h.Section, g.list, h.Seq)
+}
+
+// store writes a list as one segment or, where it is too long, several; the newest
+// takes seq, if that is not 0.
+func (a *archiving) store(ctx context.Context, s list.Section, l *list.List, seq uint64) error {
+	most := SegmentEntries + SegmentEntries/2
+	if seq == 0 {
+		most = SegmentEntries
+	}
+	for l != nil && l.Len(s) > 0 {
+		var older *list.List
+		if l.Len(s) > most {
+			older = l.Cut(s, SegmentEntries)
+		}
+		if seq == 0 {
+			if a.made >= repo.MinStep {
+				return fmt.Errorf("%d segments of one commit: %w", a.made, repo.ErrTooLarge)
+			}
+			seq = a.row.Ver + a.made
+			a.made++
+		}
+		m, err := (&segment{Header: Header{Section: s, Seq: seq}, list: l}).pack()
+		if err != nil {
+			return fmt.Errorf("pack %s segment of %d: %w", s, a.row.AccountID, err)
+		}
+		if err := storeSegment(ctx, a.tx, a.row, m); err != nil {
+			return err
+		}
+		l, seq = older, 0
+	}
+	return nil
 }

@@ -61,7 +61,7 @@ func (s *Store) selectRows(ctx context.Context, q sqlx.QueryerContext, ids []uin
 	}
 	for part := range slices.Chunk(inOrder(ids), MaxRows) {
 		where, args := db.Keys(padded(part, lock != ""))
-		rows, err := q.QueryxContext(ctx, `SELECT account_id, ver, list, friends, followers, following, archived_at, updated_at FROM relation WHERE (bucket, account_id) IN (`+where+`) ORDER BY bucket, account_id`+lock, args...)
+		rows, err := q.QueryxContext(ctx, `SELECT account_id, ver, list, friends, followers, following, archived, updated_at FROM relation WHERE (bucket, account_id) IN (`+where+`) ORDER BY bucket, account_id`+lock, args...)
 		if err != nil {
 			return nil, fmt.Errorf("load %d relations: %w", len(part), db.Wrap(err))
 		}
@@ -89,7 +89,7 @@ func scanRows(rows *sqlx.Rows, out map[uint64]Row) error {
 	defer rows.Close()
 	for rows.Next() {
 		var r Row
-		if err := rows.Scan(&r.AccountID, &r.Ver, &r.List, &r.Friends, &r.Followers, &r.Following, &r.ArchivedAt, &r.UpdatedAt); err != nil {
+		if err := rows.Scan(&r.AccountID, &r.Ver, &r.List, &r.Friends, &r.Followers, &r.Following, &r.Archived, &r.UpdatedAt); err != nil {
 			return err
 		}
 		r.hollow()
@@ -132,7 +132,7 @@ func (s *Store) loadHeads(ctx context.Context, ids []uint64) (map[uint64]head, e
 	for part := range slices.Chunk(inOrder(ids), MaxRows) {
 		where, args := db.Keys(part)
 		var heads []head
-		err := s.small.SelectContext(ctx, &heads, `SELECT account_id, ver, friends, followers, following, archived_at, updated_at FROM relation WHERE (bucket, account_id) IN (`+where+`)`, args...)
+		err := s.small.SelectContext(ctx, &heads, `SELECT account_id, ver, friends, followers, following, archived, updated_at FROM relation WHERE (bucket, account_id) IN (`+where+`)`, args...)
 		if err != nil {
 			return nil, fmt.Errorf("load counts of %d accounts: %w", len(part), db.Wrap(err))
 		}

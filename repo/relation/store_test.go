@@ -535,3 +535,19 @@ func TestEdits_Locked_Recall(t *testing.T) {
 		t.Errorf("%d segments, %v; want that the emptied one is gone", len(h), err)
 	}
 }
+
+func TestStore_Index_Archive(t *testing.T) {
+	pool := dbtest.DB(t)
+	for query, args := range map[string][]any{
+		`SELECT account_id, other_id, section, mine, theirs, choice FROM relation_own FORCE INDEX (PRIMARY) WHERE (bucket, account_id, other_id) IN ((?,?,?),(?,?,?))`:                                {1, 1, 1, 2, 2, 2},
+		`SELECT other_id, latest FROM relation_own WHERE bucket = ? AND account_id = ? AND section = ? AND (latest < ? OR (latest = ? AND other_id < ?)) ORDER BY latest DESC, other_id DESC LIMIT ?`: {1, 1, 2, 5, 5, 5, 40},
+		`SELECT other_id, mine FROM relation_own WHERE bucket = ? AND account_id = ? AND section = ? ORDER BY mine, other_id LIMIT ?`:                                                                 {1, 1, 0, 40},
+		`SELECT other_id, theirs FROM relation_own WHERE bucket = ? AND account_id = ? AND section = ? ORDER BY theirs DESC, other_id DESC LIMIT ?`:                                                   {1, 1, 0, 40},
+		`SELECT section, COUNT(*) AS n, MAX(latest) AS latest FROM relation_own WHERE bucket = ? AND account_id = ? GROUP BY section`:                                                                 {1, 1},
+		`SELECT seq, list FROM relation_archive WHERE bucket = ? AND account_id = ? AND section = ? AND (newest_at > ? OR (newest_at = ? AND newest_id >= ?)) ORDER BY newest_at, newest_id LIMIT 1`:  {1, 1, 1, 5, 5, 5},
+		`SELECT other_id, body FROM note WHERE bucket = ? AND account_id = ? AND other_id IN (?,?)`:                                                                                                   {1, 1, 2, 3},
+		`SELECT account_id, archived FROM relation WHERE (bucket, account_id) IN ((?,?),(?,?))`:                                                                                                       {1, 1, 2, 2},
+	} {
+		dbtest.CheckIndex(t, pool, query, args...)
+	}
+}

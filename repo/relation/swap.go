@@ -18,22 +18,22 @@ import (
 // they won.
 func (s *Store) Swap(ctx context.Context, rows []Row) (won bool, err error) {
 	raise(rows)
-	moving := slices.ContainsFunc(rows, func(r Row) bool { return len(r.moves) > 0 })
-	if len(rows) <= swapRows && !moving {
+	more := slices.ContainsFunc(rows, func(r Row) bool { return !r.alone() })
+	if len(rows) <= swapRows && !more {
 		return s.judge(ctx, rows, s.swapAlone(ctx, rows))
 	}
 	err = s.inTx(ctx, func(tx *sqlx.Tx) error { return s.swapAll(ctx, tx, rows) })
 	return s.judge(ctx, rows, err)
 }
 
-// swapAll swaps rows and stores their segments, inside a transaction.
+// swapAll swaps rows and stores what they bring beside the list, inside a transaction.
 func (s *Store) swapAll(ctx context.Context, tx *sqlx.Tx, rows []Row) error {
 	raise(rows)
 	if err := s.swap(ctx, tx, rows); err != nil {
 		return err
 	}
 	for _, r := range rows {
-		if err := storeMoves(ctx, tx, r); err != nil {
+		if err := storeArchive(ctx, tx, r); err != nil {
 			return err
 		}
 	}
@@ -169,13 +169,13 @@ func swapArgs(rows []Row) ([]any, error) {
 			inserted = r.UpdatedAt
 		}
 		args = append(args, Bucket(r.AccountID), r.AccountID, r.Ver, r.List, r.Friends, r.Followers, r.Following,
-			keptFollowers(v), keptFollowing(v), blocks(v), r.ArchivedAt, inserted)
+			keptFollowers(v), keptFollowing(v), blocks(v), r.Archived, inserted)
 	}
 	return append(args, rows[0].step, rows[0].UpdatedAt), nil
 }
 
 // columns of a row in the order of the statements below.
-const columns = `bucket, account_id, ver, list, friends, followers, following, kept_followers, kept_following, blocks, archived_at, updated_at`
+const columns = `bucket, account_id, ver, list, friends, followers, following, kept_followers, kept_following, blocks, archived, updated_at`
 
 // swapSQL is the guarded bulk statement for n rows. Index: PRIMARY (bucket,
 // account_id). It lets all rows through only where ver is one step behind in each of
@@ -185,7 +185,7 @@ func swapSQL(n int) string {
 	ver=IF(ver+?=VALUES(ver),VALUES(ver),ver-ver-1), list=VALUES(list),
 	friends=VALUES(friends), followers=VALUES(followers), following=VALUES(following),
 	kept_followers=VALUES(kept_followers), kept_following=VALUES(kept_following),
-	blocks=VALUES(blocks), archived_at=VALUES(archived_at), updated_at=?`
+	blocks=VALUES(blocks), archived=VALUES(archived), updated_at=?`
 }
 
 // swapRows is the most rows of one statement; a swap of more is a transaction of

@@ -112,17 +112,13 @@ func (w *rewrite) believe() {
 			w.done.Dropped++
 		}
 	}
-	for id := range w.nobody {
-		for _, s := range timed {
-			w.list.Drop(s, id)
-		}
-		_, _ = w.list.SetOption(id, list.Option{}) // none is a valid one
-	}
+	w.forgetNobody(w.list)
 }
 
 // missing reports whether an entry that was told of counts and is not there.
 func (w *rewrite) missing(b Beside) bool {
 	_, there := w.list.Time(b.Section, b.ID)
+	there = there || w.past[Beside{Section: b.Section, Entry: list.Entry{ID: b.ID}}]
 	return !there && !w.nobody[b.ID] && (w.yields(b.ID) || w.gaps() || slices.Contains(w.done.Lost, b.Section))
 }
 

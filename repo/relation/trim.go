@@ -7,18 +7,14 @@ import (
 	"github.com/jmoiron/sqlx"
 
 	"kith/repo/db"
-	"kith/repo/list"
 )
 
-// Trimmed tells what a trim of one account moved.
-type Trimmed struct {
-	Entries  int
-	Segments int
-}
+// Trimmed tells how many entries a trim of one account moved.
+type Trimmed struct{ Entries int }
 
-// Trim cuts each of the account's sections to its newest limit entries; the
-// others move to the archive in the transaction that shortens the row. Counts
-// do not change. It holds the row's lock meanwhile, so that a row which is
+// Trim cuts each of the account's sections to its bound, friends, followers and
+// following to their newest limit entries; the others move to the archive in the
+// transaction that shortens the row. Counts do not change. It holds the row's lock meanwhile, so that a row which is
 // written all the time is trimmed all the same.
 func (e *Edits) Trim(ctx context.Context, id uint64, limit int) (done Trimmed, err error) {
 	var sent []Row
@@ -32,11 +28,16 @@ func (e *Edits) Trim(ctx context.Context, id uint64, limit int) (done Trimmed, e
 		if err != nil {
 			return err
 		}
-		if done, err = d.trim(ctx, tx, limit); err != nil || done.Entries == 0 {
+		before := d.archive
+		r, err := d.pack(uint32(e.now().Unix()), limit, 1)
+		if err != nil {
 			return err
 		}
-		sent, err = e.swapIn(ctx, tx, d)
-		return err
+		if done.Entries = d.archive.all() - before.all(); done.Entries == 0 {
+			return nil
+		}
+		sent = []Row{r}
+		return e.store.swapAll(ctx, tx, sent)
 	})
 	won, err := e.store.judge(ctx, sent, err)
 	if err != nil || !won || len(sent) == 0 {
@@ -44,50 +45,6 @@ func (e *Edits) Trim(ctx context.Context, id uint64, limit int) (done Trimmed, e
 	}
 	e.store.Tell(ctx, sent)
 	return done, nil
-}
-
-func (d *Draft) trim(ctx context.Context, tx *sqlx.Tx, limit int) (done Trimmed, err error) {
-	var all []Header
-	for s := list.Friends; s <= list.Following; s++ {
-		cut := d.list.Cut(s, limit)
-		if cut == nil {
-			continue
-		}
-		done.Entries += cut.Len(s)
-		if all == nil {
-			if all, err = headers(ctx, tx, d.row.AccountID); err != nil {
-				return done, err
-			}
-		}
-		if err := d.archive(ctx, tx, s, cut, all); err != nil {
-			return done, fmt.Errorf("archive %s of %d: %w", s, d.row.AccountID, err)
-		}
-	}
-	done.Segments = len(d.segments)
-	d.touch(done.Entries > 0)
-	return done, nil
-}
-
-// archive puts what was cut into new segments. A newest segment that is not
-// full is taken up again, so that many small trims do not leave many small
-// segments.
-func (d *Draft) archive(ctx context.Context, tx *sqlx.Tx, s list.Section, cut *list.List, all []Header) error {
-	for _, h := range all {
-		if h.Section != s {
-			continue
-		}
-		if int(h.N) <= SegmentEntries/2 {
-			g, err := d.open(ctx, tx, h)
-			if err != nil {
-				return err
-			}
-			cut.Join(g.list)
-			g.list, g.changed = list.New(), true // emptied, so deleted
-		}
-		break
-	}
-	d.segments = append(d.segments, splitCut(s, cut)...)
-	return nil
 }
 
 // Long returns up to limit accounts with a section of more than so many entries,

@@ -1,19 +1,24 @@
 -- Purpose: what the list of one account holds: every id, by section, newest first,
---          with its times. Of the relation row or of one segment of the archive.
+--          with its times. Of the relation row, of one segment of the archive, or of
+--          one section of relation_own.
 -- Set:     @account  the account, required
---          @seq      a segment to decode instead of the row (none); the second
---                    result shows which there are
---          @section  the section of that segment: 0 friends, 1 followers,
---                    2 following
--- Cost:    one or two rows by primary key, and the headers of the account's
---          segments. Decoding takes temporary tables of some 100 bytes a byte of
---          the list: 30,000 entries (200 KB) take 0.9 seconds and 20 MB.
+--          @section  a section of the archive to show instead of the row (none):
+--                    0 friends, 2 following, 3 blocking, 5 muting, 7 requested and
+--                    8 options lie in relation_own
+--          @seq      the segment, of sections 1 followers, 4 blocked_by and 6
+--                    requests; the third result shows which there are
+-- Cost:    one or two rows by primary key, the headers of the account's segments, and
+--          an index of its entries in relation_own. Decoding takes temporary tables
+--          of some 100 bytes a byte of the list: 30,000 entries (200 KB) take 0.9
+--          seconds and 20 MB.
 -- Safety:  reads only, takes no locks. Each result is of one moment.
 --
--- What is missing, the row say, is said in a result before the others. Three
--- results: the row, its segments in the archive, the entries. mine_utc is
--- when the account made the entry, theirs_utc when the other did; NULL is unknown,
--- or says that this side did nothing. Options have no times.
+-- What is missing, the row say, is said in a result before the others. Four
+-- results: the row; what of it is archived, by section, as the row says (row_says,
+-- newest_utc) and as there is (entries, in so many segments); the segments; the
+-- entries. mine_utc is when the account made the entry, theirs_utc when the other did;
+-- NULL is unknown, or says that this side did nothing. Options have no times. The text
+-- of notes is in the table note.
 --
 -- The bytes are described in repo/list/doc.go. How they are taken apart:
 --
@@ -28,26 +33,33 @@
 --   step    the numbers of one entry: friends have two. Zeros at the end of a
 --           column are not written
 --   at      times from differences: the first less all that follow it
+--
+-- In the second result number and said are what the row's column archived says: see
+-- count_drift.sql.
 
 SET SESSION TRANSACTION READ ONLY, ISOLATION LEVEL READ COMMITTED;
 SET @missing = IF(@account IS NULL, 'Give the account, for instance: mariadb -t kith --init-command="SET @account = 12" < sql/admin/decode.sql',
-                  'Give both, @section and @seq, or none: the second result shows which segments there are');
-SET @short = @account IS NULL OR (@section IS NULL) <> (@seq IS NULL);
+                  'Give @seq together with @section 1, 4 or 6, and with no other: the third result shows which segments there are');
+SET @archived = @section IS NOT NULL OR @seq IS NOT NULL;
+SET @short = @account IS NULL OR @archived AND (@section IS NULL OR (@seq IS NULL) <> (CAST(@section AS SIGNED) IN (0, 2, 3, 5, 7, 8)));
 SET @odd = NOT @short AND NOT CAST(@account AS CHAR) REGEXP '^[0-9]+$';
 SET @missing = IF(@odd, CONCAT('No account: ', CAST(@account AS CHAR), ' is no number'), @missing);
 SET @account = IF(@odd, NULL, CAST(@account AS UNSIGNED)), @section = CAST(@section AS SIGNED), @seq = CAST(@seq AS UNSIGNED);
+SET @own = @archived AND @seq IS NULL;
 SET @found = (SELECT COUNT(*)
-              FROM (SELECT 1 FROM relation WHERE @seq IS NULL AND bucket = @account & 1023 AND account_id = @account
+              FROM (SELECT 1 FROM relation WHERE NOT @archived AND bucket = @account & 1023 AND account_id = @account
                     UNION ALL
-                    SELECT 1 FROM relation_archive WHERE bucket = @account & 1023 AND account_id = @account AND section = @section AND seq = @seq) AS f);
-SET @legible = (SELECT ORD(f.list) = 2 AND ORD(SUBSTRING(f.list, 2, 1)) % 16 IN (4, 8) AND ORD(SUBSTRING(f.list, 2, 1)) DIV 16 IN (1, 2, 4)
+                    SELECT 1 FROM relation_archive WHERE bucket = @account & 1023 AND account_id = @account AND section = @section AND seq = @seq
+                    UNION ALL
+                    SELECT 1 FROM relation_own WHERE @own AND bucket = @account & 1023 AND account_id = @account AND section = @section) AS f);
+SET @legible = (SELECT ORD(f.list) = 3 AND ORD(SUBSTRING(f.list, 2, 1)) % 16 IN (4, 8) AND ORD(SUBSTRING(f.list, 2, 1)) DIV 16 IN (1, 2, 4)
                        AND LENGTH(f.list) >= 4 + ORD(SUBSTRING(f.list, 2, 1)) DIV 16 * BIT_COUNT(CAST(CONV(HEX(SUBSTRING(f.list, 3, 2)), 16, 10) AS SIGNED))
-                FROM (SELECT list FROM relation WHERE @seq IS NULL AND bucket = @account & 1023 AND account_id = @account
+                FROM (SELECT list FROM relation WHERE NOT @archived AND bucket = @account & 1023 AND account_id = @account
                       UNION ALL
                       SELECT list FROM relation_archive WHERE bucket = @account & 1023 AND account_id = @account AND section = @section AND seq = @seq) AS f);
 SET @missing = CASE WHEN @short OR @odd THEN @missing
-                    WHEN @found = 0 AND @seq IS NULL THEN CONCAT('No row: account ', @account, ' follows nobody, is followed by nobody, or does not exist')
-                    WHEN @found = 0 THEN CONCAT('No such segment of account ', @account, ': the second result shows which there are')
+                    WHEN @found = 0 AND NOT @archived THEN CONCAT('No row: account ', @account, ' follows nobody, is followed by nobody, or does not exist')
+                    WHEN @found = 0 THEN CONCAT('No such part of the archive of account ', @account, ': the second result shows which sections there are, the third which segments')
                     WHEN NOT @legible THEN 'The list cannot be read: kith audit says what is wrong, kith audit --repair asks the others' END;
 SET @s = IF(@missing IS NULL, 'DO 0', 'SELECT @missing AS missing'); PREPARE s FROM @s; EXECUTE s;
 
@@ -58,6 +70,50 @@ SELECT account_id, ver, friends, followers, following, kept_followers, kept_foll
        TIMESTAMPADD(SECOND, updated_at, '1970-01-01') AS updated_utc
 FROM relation
 WHERE bucket = @account & 1023 AND account_id = @account;
+
+WITH RECURSIVE
+n (n) AS (
+    SELECT CAST(1 AS SIGNED)
+    UNION ALL
+    SELECT 2 * n.n + two.b
+    FROM n
+    JOIN (SELECT 0 AS b UNION ALL SELECT 1) AS two
+    WHERE 2 * n.n + two.b <= 255
+),
+byte AS (
+    SELECT d.n, d.b, SUM(d.b < 128) OVER (ORDER BY d.n) - (d.b < 128) AS k
+    FROM (SELECT n.n, ORD(SUBSTRING(r.archived, n.n, 1)) AS b
+          FROM relation AS r
+          JOIN n ON n.n <= LENGTH(r.archived)
+          WHERE r.bucket = @account & 1023 AND r.account_id = @account) AS d
+),
+number AS (
+    SELECT d.k, CAST(SUM((d.b & 127) << (7 * d.i)) AS UNSIGNED) AS value
+    FROM (SELECT k, b, ROW_NUMBER() OVER (PARTITION BY k ORDER BY n) - 1 AS i FROM byte) AS d
+    GROUP BY d.k
+    HAVING MIN(d.b) < 128
+),
+said AS (
+    SELECT MAX(IF(k % 4 = 1, value, NULL)) AS section,
+           MAX(IF(k % 4 = 2, value, NULL)) AS n,
+           MAX(IF(k % 4 = 3, value, NULL)) AS newest_at
+    FROM number
+    WHERE k > 0
+    GROUP BY (k - 1) DIV 4
+)
+SELECT a.section,
+       ELT(LEAST(a.section, 9) + 1, 'friends', 'followers', 'following', 'blocking', 'blocked_by', 'muting', 'requests', 'requested', 'options') AS name,
+       COALESCE(SUM(a.row_says), 0) AS row_says,
+       COALESCE(SUM(a.entries), 0) AS entries,
+       COALESCE(SUM(a.segments), 0) AS segments,
+       TIMESTAMPADD(SECOND, NULLIF(MAX(a.newest_at), 0), '1970-01-01') AS newest_utc
+FROM (SELECT section, n AS row_says, newest_at, NULL AS entries, NULL AS segments FROM said
+      UNION ALL
+      SELECT section, NULL, NULL, SUM(n), COUNT(*) FROM relation_archive WHERE bucket = @account & 1023 AND account_id = @account GROUP BY section
+      UNION ALL
+      SELECT section, NULL, NULL, COUNT(*), 0 FROM relation_own WHERE bucket = @account & 1023 AND account_id = @account GROUP BY section) AS a
+GROUP BY a.section
+ORDER BY a.section;
 
 SELECT section, seq, n,
        TIMESTAMPADD(SECOND, NULLIF(newest_at, 0), '1970-01-01') AS newest_utc,
@@ -70,7 +126,7 @@ ORDER BY section, seq DESC;
 WITH RECURSIVE
 packed (list) AS (
     SELECT list FROM relation
-    WHERE @legible AND @seq IS NULL AND bucket = @account & 1023 AND account_id = @account
+    WHERE @legible AND NOT @archived AND bucket = @account & 1023 AND account_id = @account
     UNION ALL
     SELECT list FROM relation_archive
     WHERE @legible AND bucket = @account & 1023 AND account_id = @account AND section = @section AND seq = @seq
@@ -146,14 +202,23 @@ at AS (
           WHERE part.times > 0) AS f
 )
 SELECT e.section, e.place, e.id,
-       TIMESTAMPADD(SECOND, NULLIF(IF(e.s = 1, 0, e.later - GREATEST(e.apart, 0)), 0), '1970-01-01') AS mine_utc,
-       TIMESTAMPADD(SECOND, NULLIF(CASE e.s WHEN 0 THEN e.later + LEAST(e.apart, 0) WHEN 1 THEN e.later ELSE 0 END, 0), '1970-01-01') AS theirs_utc
-FROM (SELECT part.s, part.name AS section, n.n AS place,
-             CAST(CONV(HEX(SUBSTRING(packed.list, part.first_id + part.width * (n.n - 1), part.width)), 16, 10) AS UNSIGNED) AS id,
-             at.later,
-             COALESCE(at.apart, 0) AS apart
-      FROM part
-      JOIN packed
-      JOIN n ON n.n <= part.entries
-      LEFT JOIN at ON at.s = part.s AND at.i = n.n - 1) AS e
+       TIMESTAMPADD(SECOND, NULLIF(e.mine, 0), '1970-01-01') AS mine_utc,
+       TIMESTAMPADD(SECOND, NULLIF(e.theirs, 0), '1970-01-01') AS theirs_utc
+FROM (SELECT d.s, d.section, d.place, d.id,
+             IF(d.s = 1, 0, d.later - GREATEST(d.apart, 0)) AS mine,
+             CASE d.s WHEN 0 THEN d.later + LEAST(d.apart, 0) WHEN 1 THEN d.later ELSE 0 END AS theirs
+      FROM (SELECT part.s, part.name AS section, n.n AS place,
+                   CAST(CONV(HEX(SUBSTRING(packed.list, part.first_id + part.width * (n.n - 1), part.width)), 16, 10) AS UNSIGNED) AS id,
+                   at.later,
+                   COALESCE(at.apart, 0) AS apart
+            FROM part
+            JOIN packed
+            JOIN n ON n.n <= part.entries
+            LEFT JOIN at ON at.s = part.s AND at.i = n.n - 1) AS d
+      UNION ALL
+      SELECT section, ELT(section + 1, 'friends', '', 'following', 'blocking', '', 'muting', '', 'requested', 'options'),
+             ROW_NUMBER() OVER (ORDER BY latest DESC, IF(section = 8, other_id, 0), other_id DESC),
+             other_id, mine, theirs
+      FROM relation_own
+      WHERE @own AND bucket = @account & 1023 AND account_id = @account AND section = @section) AS e
 ORDER BY e.s, e.place;

@@ -39,8 +39,8 @@ SET @s = IF(COALESCE(@app_password, '') = '', 'DO 0', CONCAT('CREATE USER IF NOT
 SET @s = IF(COALESCE(@jobs_password, '') = '', 'DO 0', CONCAT('CREATE USER IF NOT EXISTS ', @jobs, ' IDENTIFIED BY ', QUOTE(@jobs_password))); PREPARE s FROM @s; EXECUTE s;
 SET @s = IF(COALESCE(@read_password, '') = '', 'DO 0', CONCAT('CREATE USER IF NOT EXISTS ', @read, ' IDENTIFIED BY ', QUOTE(@read_password))); PREPARE s FROM @s; EXECUTE s;
 
--- What serves people. Lists and counts are changed, never deleted; only segments of the
--- archive that have become empty are.
+-- What serves people. Lists and counts are changed, never deleted; what leaves the
+-- archive, and notes, are.
 SET @s = CONCAT('GRANT SELECT, INSERT, UPDATE', @on, 'account TO ', @app); PREPARE s FROM @s; EXECUTE s;
 -- UPDATE, since MySQL asks for it where a row is locked.
 SET @s = CONCAT('GRANT SELECT, UPDATE', @on, 'account_erased TO ', @app); PREPARE s FROM @s; EXECUTE s;
@@ -48,6 +48,8 @@ SET @s = CONCAT('GRANT SELECT, INSERT', @on, 'username TO ', @app); PREPARE s FR
 SET @s = CONCAT('GRANT SELECT, INSERT, UPDATE', @on, 'sequence TO ', @app); PREPARE s FROM @s; EXECUTE s;
 SET @s = CONCAT('GRANT SELECT, INSERT, UPDATE', @on, 'relation TO ', @app); PREPARE s FROM @s; EXECUTE s;
 SET @s = CONCAT('GRANT SELECT, INSERT, UPDATE, DELETE', @on, 'relation_archive TO ', @app); PREPARE s FROM @s; EXECUTE s;
+SET @s = CONCAT('GRANT SELECT, INSERT, UPDATE, DELETE', @on, 'relation_own TO ', @app); PREPARE s FROM @s; EXECUTE s;
+SET @s = CONCAT('GRANT SELECT, INSERT, UPDATE, DELETE', @on, 'note TO ', @app); PREPARE s FROM @s; EXECUTE s;
 SET @s = CONCAT('GRANT SELECT, INSERT, UPDATE', @on, 'interaction TO ', @app); PREPARE s FROM @s; EXECUTE s;
 SET @s = CONCAT('GRANT SELECT', @on, 'affinity TO ', @app); PREPARE s FROM @s; EXECUTE s;
 SET @s = CONCAT('GRANT SELECT, INSERT, UPDATE', @on, 'suggest TO ', @app); PREPARE s FROM @s; EXECUTE s;
@@ -63,6 +65,9 @@ SET @s = CONCAT('GRANT SELECT', @on, 'account TO ', @jobs); PREPARE s FROM @s; E
 SET @s = CONCAT('GRANT SELECT, INSERT, DELETE', @on, 'username TO ', @jobs); PREPARE s FROM @s; EXECUTE s;
 SET @s = CONCAT('GRANT SELECT, INSERT, UPDATE', @on, 'relation TO ', @jobs); PREPARE s FROM @s; EXECUTE s;
 SET @s = CONCAT('GRANT SELECT, INSERT, UPDATE, DELETE', @on, 'relation_archive TO ', @jobs); PREPARE s FROM @s; EXECUTE s;
+SET @s = CONCAT('GRANT SELECT, INSERT, UPDATE, DELETE', @on, 'relation_own TO ', @jobs); PREPARE s FROM @s; EXECUTE s;
+-- They drop notes about accounts that do not exist. What notes say only kith_app reads.
+SET @s = CONCAT('GRANT SELECT (bucket, account_id, other_id), DELETE', @on, 'note TO ', @jobs); PREPARE s FROM @s; EXECUTE s;
 SET @s = CONCAT('GRANT SELECT, DELETE', @on, 'interaction TO ', @jobs); PREPARE s FROM @s; EXECUTE s;
 SET @s = CONCAT('GRANT SELECT, INSERT, UPDATE', @on, 'affinity TO ', @jobs); PREPARE s FROM @s; EXECUTE s;
 SET @s = CONCAT('GRANT SELECT, INSERT, UPDATE', @on, 'suggest TO ', @jobs); PREPARE s FROM @s; EXECUTE s;
@@ -82,6 +87,8 @@ SET @s = CONCAT('GRANT SELECT', @on, 'username TO ', @read); PREPARE s FROM @s; 
 SET @s = CONCAT('GRANT SELECT', @on, 'sequence TO ', @read); PREPARE s FROM @s; EXECUTE s;
 SET @s = CONCAT('GRANT SELECT', @on, 'relation TO ', @read); PREPARE s FROM @s; EXECUTE s;
 SET @s = CONCAT('GRANT SELECT', @on, 'relation_archive TO ', @read); PREPARE s FROM @s; EXECUTE s;
+SET @s = CONCAT('GRANT SELECT', @on, 'relation_own TO ', @read); PREPARE s FROM @s; EXECUTE s;
+SET @s = CONCAT('GRANT SELECT (bucket, account_id, other_id, updated_at)', @on, 'note TO ', @read); PREPARE s FROM @s; EXECUTE s;
 SET @s = CONCAT('GRANT SELECT', @on, 'interaction TO ', @read); PREPARE s FROM @s; EXECUTE s;
 SET @s = CONCAT('GRANT SELECT', @on, 'affinity TO ', @read); PREPARE s FROM @s; EXECUTE s;
 SET @s = CONCAT('GRANT SELECT', @on, 'suggest TO ', @read); PREPARE s FROM @s; EXECUTE s;
@@ -93,13 +100,18 @@ SET @s = CONCAT('GRANT SELECT', @on, 'goose_db_version TO ', @read); PREPARE s F
 
 -- What they have now.
 SELECT REPLACE(g.who, '''', '') AS who, g.place AS on_table, g.rights
-FROM (SELECT grantee AS who, table_name AS place, GROUP_CONCAT(privilege_type ORDER BY privilege_type SEPARATOR ', ') AS rights
-      FROM information_schema.table_privileges
-      WHERE table_schema = @database AND grantee IN (@app, @jobs, @read)
-      GROUP BY grantee, table_name
-      UNION ALL
-      SELECT grantee, '(all)', GROUP_CONCAT(privilege_type ORDER BY privilege_type SEPARATOR ', ')
-      FROM information_schema.schema_privileges
-      WHERE table_schema = @database AND grantee IN (@app, @jobs, @read)
-      GROUP BY grantee) AS g
+FROM (SELECT t.who, t.place, GROUP_CONCAT(t.privilege ORDER BY t.privilege SEPARATOR ', ') AS rights
+      FROM (SELECT grantee AS who, table_name AS place, privilege_type AS privilege
+            FROM information_schema.table_privileges
+            WHERE table_schema = @database AND grantee IN (@app, @jobs, @read)
+            UNION ALL
+            SELECT grantee, table_name, CONCAT(privilege_type, ' (', GROUP_CONCAT(column_name ORDER BY column_name SEPARATOR ', '), ')')
+            FROM information_schema.column_privileges
+            WHERE table_schema = @database AND grantee IN (@app, @jobs, @read)
+            GROUP BY grantee, table_name, privilege_type
+            UNION ALL
+            SELECT grantee, '(all)', privilege_type
+            FROM information_schema.schema_privileges
+            WHERE table_schema = @database AND grantee IN (@app, @jobs, @read)) AS t
+      GROUP BY t.who, t.place) AS g
 ORDER BY g.who, g.place;

@@ -27,7 +27,7 @@ CREATE TABLE IF NOT EXISTS relation (
     kept_followers INT UNSIGNED      NOT NULL COMMENT 'still in list',
     kept_following INT UNSIGNED      NOT NULL COMMENT 'still in list',
     blocks         SMALLINT UNSIGNED NOT NULL DEFAULT 0 COMMENT 'longest section, in blocks of 64 entries',
-    archived_at    INT UNSIGNED      NOT NULL DEFAULT 0 COMMENT 'no entry in the archive is newer, unix seconds',
+    archived       VARBINARY(255)    NOT NULL DEFAULT '' COMMENT 'how much of each section lies in the archive, packed',
     updated_at     INT UNSIGNED      NOT NULL COMMENT 'unix seconds; 0: the row counts as empty',
     PRIMARY KEY (bucket, account_id),
     KEY by_blocks (blocks)

@@ -29,6 +29,8 @@ type Config struct {
 	Cache        cache.Cache
 	// FollowingLimit is that of the service, 0 for none.
 	FollowingLimit int
+	// ListCap is how many entries a section of a row keeps, 0 for all.
+	ListCap int
 }
 
 // World is the service and all that it stands on.
@@ -45,7 +47,7 @@ type World struct {
 // New makes a World, which is closed when the test ends.
 func New(tb testing.TB, c Config) *World {
 	tb.Helper()
-	w := &World{tb: tb, Rows: rows.New(c.Small, c.Large, c.Cache, 0), Accounts: account.New(c.Small, c.Cache)}
+	w := &World{tb: tb, Rows: rows.New(c.Small, c.Large, c.Cache, c.ListCap), Accounts: account.New(c.Small, c.Cache)}
 	w.Clock.Store(Start)
 	w.Edits = rows.NewEdits(w.Rows, w.Now)
 	edits := committer.New(w.Edits, committer.Config{})

@@ -138,7 +138,11 @@ func (k *Kith) Unfollow(ctx context.Context, from, to uint64) error {
 
 // States reads the viewer's row.
 func (k *Kith) States(ctx context.Context, viewer uint64, ids []uint64) ([]State, error) {
-	rels, _, err := k.rows.Rels(ctx, viewer, ids)
+	row, err := k.rows.Row(ctx, viewer)
+	if err != nil {
+		return nil, err
+	}
+	rels, _, err := k.rows.Rels(ctx, row, ids)
 	if err != nil {
 		return nil, fmt.Errorf("states for %d: %w", viewer, err)
 	}
@@ -160,7 +164,11 @@ func (k *Kith) Following(ctx context.Context, id uint64, before Entry, limit int
 }
 
 func (k *Kith) page(ctx context.Context, id uint64, o list.Order, before Entry, limit int) ([]Entry, error) {
-	found, err := k.rows.Page(ctx, id, o, list.Range{Before: list.Cursor{Time: before.At, ID: before.ID}, Limit: limit})
+	row, err := k.rows.Row(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	found, err := k.rows.Page(ctx, row, o, list.Range{Before: list.Cursor{Time: before.At, ID: before.ID}, Limit: limit})
 	if err != nil {
 		return nil, fmt.Errorf("page of %d: %w", id, err)
 	}

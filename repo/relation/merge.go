@@ -1,0 +1,174 @@
+package relation
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/jmoiron/sqlx"
+
+	"kith/repo"
+	"kith/repo/list"
+)
+
+// OpenFor opens a row for a merge of edges, and returns those of the edges that
+// the archive does not hold yet. What stands in the archive and has a say in the
+// merge is recalled: the other direction of an edge, so that the two become
+// friends, a block, and a request that an edge answers.
+func (s *Store) OpenFor(ctx context.Context, r Row, edges []list.Edge) (*Draft, []list.Edge, error) {
+	return openFor(ctx, s.small, r, edges)
+}
+
+func openFor(ctx context.Context, q sqlx.QueryerContext, r Row, merged []list.Edge) (*Draft, []list.Edge, error) {
+	d, err := Open(r)
+	if err != nil || d.archive.all() == 0 {
+		return d, merged, err
+	}
+	m := meeting{draft: d, comes: map[uint64]list.Rel{}, held: map[list.Edge]bool{}}
+	for _, e := range merged {
+		m.comes[e.ID] |= bitOf(e)
+	}
+	m.ids = make([]uint64, 0, len(m.comes))
+	for id := range m.comes {
+		m.ids = append(m.ids, id)
+	}
+	slices.Sort(m.ids)
+	if err := m.own(ctx, q); err != nil {
+		return nil, nil, err
+	}
+	if err := m.received(ctx, q); err != nil {
+		return nil, nil, err
+	}
+	return d, slices.DeleteFunc(slices.Clone(merged), func(e list.Edge) bool { return m.held[list.Edge{ID: e.ID, Out: e.Out}] }), nil
+}
+
+func bitOf(e list.Edge) list.Rel {
+	if e.Out {
+		return list.IsFollowing
+	}
+	return list.IsFollower
+}
+
+// meeting holds edges that come against an archive.
+type meeting struct {
+	draft *Draft
+	ids   []uint64
+	comes map[uint64]list.Rel // the directions that come
+	held  map[list.Edge]bool  // what the archive has, without times
+}
+
+// own holds them against what the owner did itself.
+func (m *meeting) own(ctx context.Context, q sqlx.QueryerContext) error {
+	if !m.draft.archive.any(ownSections...) {
+		return nil
+	}
+	rows, err := ownOf(ctx, q, keysOf(m.draft.AccountID(), m.ids))
+	if err != nil {
+		return err
+	}
+	for _, o := range rows {
+		recall := false
+		switch o.Section {
+		case list.Friends:
+			m.held[list.Edge{ID: o.OtherID, Out: true}] = true
+			m.held[list.Edge{ID: o.OtherID}] = true
+		case list.Following:
+			recall = m.comes[o.OtherID]&list.IsFollower != 0
+			m.held[list.Edge{ID: o.OtherID, Out: true}] = !recall
+		case list.Requested:
+			recall = m.comes[o.OtherID]&list.IsFollowing != 0
+		default:
+			recall = o.Section == list.Blocking
+		}
+		if recall {
+			if err := m.draft.takeOwn(o); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// received holds them against what others did, one segment in memory at a time.
+func (m *meeting) received(ctx context.Context, q sqlx.QueryerContext) error {
+	if !m.draft.archive.any(receivedSections...) {
+		return nil
+	}
+	all, err := headers(ctx, q, m.draft.AccountID())
+	if err != nil {
+		return err
+	}
+	rels := make([]list.Rel, len(m.ids))
+	for _, h := range all {
+		g, err := loadSegment(ctx, q, m.draft.AccountID(), h)
+		if err != nil {
+			return err
+		}
+		v, err := g.view(m.draft.AccountID())
+		if err != nil {
+			return err
+		}
+		v.Rels(m.ids, rels)
+		for i, id := range m.ids {
+			if err := m.meet(g, id, rels[i]); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// meet holds what a segment says about one account against what comes.
+func (m *meeting) meet(g Segment, id uint64, r list.Rel) error {
+	switch {
+	case r&list.IsFollower != 0 && m.comes[id]&list.IsFollowing == 0:
+		m.held[list.Edge{ID: id}] = true
+	case r&(list.IsFollower|list.IsBlockedBy) != 0, r&list.HasRequest != 0 && m.comes[id]&list.IsFollower != 0:
+		opened, err := m.draft.open(g)
+		if err != nil {
+			return err
+		}
+		m.draft.take(opened, id)
+	}
+	return nil
+}
+
+// MergeLocked merges edges into one account's row while it holds the row's lock,
+// for rows that other writers would win again and again. merge gets the
+// draft and those of the edges that are not in the archive. It returns the row as
+// it then is.
+func (s *Store) MergeLocked(ctx context.Context, id uint64, merged []list.Edge, now uint32, merge func(d *Draft, left []list.Edge)) (Row, error) {
+	var row Row
+	var sent []Row
+	err := s.inTx(ctx, func(tx *sqlx.Tx) error {
+		sent = nil
+		rows, err := s.selectRows(ctx, tx, []uint64{id}, ` FOR UPDATE`)
+		if err != nil {
+			return err
+		}
+		d, left, err := openFor(ctx, tx, rows[id], merged)
+		if err != nil {
+			return err
+		}
+		row = rows[id]
+		if merge(d, left); !d.Changed() {
+			return nil
+		}
+		if row, err = s.Pack(d, now); err != nil {
+			return err
+		}
+		sent = []Row{row}
+		err = s.swapAll(ctx, tx, sent)
+		row = sent[0]
+		return err
+	})
+	won, err := s.judge(ctx, sent, err)
+	if err != nil {
+		return Row{}, err
+	}
+	if !won {
+		return Row{}, fmt.Errorf("merge into the row of %d: %w", id, repo.ErrConflict)
+	}
+	s.Tell(ctx, sent)
+	return row, nil
+}
