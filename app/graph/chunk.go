@@ -2,14 +2,12 @@ package graph
 
 import (
 	"context"
-	"fmt"
 	"io"
 	"iter"
 
 	"golang.org/x/sync/errgroup"
 	"golang.org/x/sync/semaphore"
 
-	"kith/repo"
 	"kith/repo/list"
 	"kith/repo/relation"
 	"kith/repo/spill"
@@ -71,15 +69,15 @@ func (c chunk) parts(marks map[uint64]relation.Mark, limit int) iter.Seq[chunk] 
 	}
 }
 
-// maxEdges is more than any list holds: 4 bytes an id and 1 a time at least.
-const maxEdges = list.MaxBytes / 5
-
-// grouper makes chunks of sorted records, of all accounts or only of some.
+// grouper makes chunks of sorted records, of all accounts or only of some. An
+// account with more edges than a chunk takes comes in several, one after the other.
 type grouper struct {
 	records *spill.Walk
 	only    *spill.Walk // keys of accounts, nil means all
 	limits  limits
 
+	last    spill.Record // handed out,
+	whole   bool         // with all of its account
 	next    spill.Record
 	more    bool
 	started bool
@@ -89,7 +87,7 @@ type grouper struct {
 // chunk returns the next accounts, io.EOF after the last.
 func (g *grouper) chunk() (chunk, error) {
 	if !g.started {
-		g.started = true
+		g.started, g.whole = true, true
 		g.next, g.more = g.records.Next()
 	}
 	var c chunk
@@ -97,9 +95,6 @@ func (g *grouper) chunk() (chunk, error) {
 	for len(c) < g.limits.accounts && len(flat)*packedEdge < g.limits.bytes && g.seek() {
 		from, key := len(flat), g.next.Hi
 		flat = g.owner(flat)
-		if len(flat)-from > maxEdges {
-			return nil, fmt.Errorf("account %d has more than %d edges in the file: %w", accountOf(key), maxEdges, repo.ErrTooLarge)
-		}
 		c = append(c, owner{id: accountOf(key), edges: flat[from:len(flat):len(flat)]})
 	}
 	if err := g.records.Err(); err != nil {
@@ -111,9 +106,9 @@ func (g *grouper) chunk() (chunk, error) {
 	return c, nil
 }
 
-// seek moves to the next account that is wanted.
+// seek moves to the next account that is wanted, or stays where one goes on.
 func (g *grouper) seek() bool {
-	if g.only == nil {
+	if g.only == nil || !g.whole {
 		return g.more
 	}
 	want, ok := g.only.Next()
@@ -123,13 +118,13 @@ func (g *grouper) seek() bool {
 	return ok && g.more
 }
 
-// owner appends the edges of the account that stands next, each once. It
-// gives up past maxEdges.
+// owner appends the edges of the account that stands next, each once, as many as a
+// chunk takes.
 func (g *grouper) owner(flat []list.Edge) []list.Edge {
-	key, last, n := g.next.Hi, ^uint64(0), 0
-	for g.more && g.next.Hi == key && n <= maxEdges {
-		if g.next.Lo != last {
-			last = g.next.Lo
+	key := g.next.Hi
+	for n := 0; g.more && g.next.Hi == key && n*packedEdge < g.limits.bytes; {
+		if g.next.Hi != g.last.Hi || g.next.Lo != g.last.Lo {
+			g.last = g.next
 			e := edgeOf(g.next)
 			flat = append(flat, e)
 			n++
@@ -139,6 +134,7 @@ func (g *grouper) owner(flat []list.Edge) []list.Edge {
 		}
 		g.next, g.more = g.records.Next()
 	}
+	g.whole = !g.more || g.next.Hi != key
 	return flat
 }
 

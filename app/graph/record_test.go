@@ -108,26 +108,30 @@ func TestGrouper_Chunks(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			owners, last := 0, uint64(0)
+			edges, last := map[uint64][]list.Edge{}, uint64(0)
 			for _, c := range groups(t, &grouper{records: s.Walk(), only: tt.only, limits: tt.limits}) {
-				owners += len(c)
 				if len(c) > tt.most {
 					t.Errorf("got %d accounts in a chunk, want %d at most", len(c), tt.most)
 				}
-				for _, o := range c {
-					if key := ownerKey(o.id); key <= last {
+				for i, o := range c {
+					if key := ownerKey(o.id); key < last || key == last && i > 0 {
 						t.Errorf("account %d comes out of order", o.id)
 					} else {
 						last = key
 					}
-					want := cmp.Or(map[uint64]int{2001: 334, 2002: 333, 2003: 333}[o.id], 1)
-					if len(o.edges) != want {
-						t.Errorf("account %d: got %d edges, want %d", o.id, len(o.edges), want)
+					if n := len(o.edges) * packedEdge; n > tt.limits.bytes {
+						t.Errorf("account %d: %d bytes of edges at once, want %d at most", o.id, n, tt.limits.bytes)
 					}
+					edges[o.id] = append(edges[o.id], o.edges...)
 				}
 			}
-			if owners != tt.owners {
-				t.Errorf("got %d accounts, want %d", owners, tt.owners)
+			for id, got := range edges {
+				if want := cmp.Or(map[uint64]int{2001: 334, 2002: 333, 2003: 333}[id], 1); len(got) != want || !slices.IsSortedFunc(got, func(a, b list.Edge) int { return cmp.Compare(a.ID, b.ID) }) {
+					t.Errorf("account %d: got %d edges, want %d in order", id, len(got), want)
+				}
+			}
+			if len(edges) != tt.owners {
+				t.Errorf("got %d accounts, want %d", len(edges), tt.owners)
 			}
 		})
 	}
