@@ -102,7 +102,7 @@ func showSegment(w *strings.Builder, g relation.Segment) {
 		w.WriteString(archiveTitle)
 	}
 	if g.Own {
-		fmt.Fprintf(w, "  what the account did itself, %d bytes\n", len(g.List))
+		showOwn(w, g)
 		return
 	}
 	fmt.Fprintf(w, "  %-10s seq %-12d %6d entries, %s %d to %s %d, ver %d, %d bytes", g.Section, g.Seq, g.N,
@@ -111,6 +111,18 @@ func showSegment(w *strings.Builder, g relation.Segment) {
 		w.WriteString(", WRONG: its list is another than its header says")
 	}
 	w.WriteString("\n")
+}
+
+// showOwn writes the archived entries of what the account did itself.
+func showOwn(w *strings.Builder, g relation.Segment) {
+	v, err := list.Parse(g.List)
+	if err != nil {
+		fmt.Fprintf(w, "  what the account did itself cannot be read: %v\n", err)
+		return
+	}
+	for s := list.Friends; s <= list.Options; s++ {
+		showSection(w, v, s)
+	}
 }
 
 const archiveTitle = "\narchive\n"

@@ -25,6 +25,7 @@ func TestShow(t *testing.T) {
 		s.a:       {"\nmuting, 1\n", "hides notifications, muted until 2023-11-14 23:"},
 		s.blocker: {"\nblocking, 1\n"},
 		s.locked:  {"\nrequests, 1\n"},
+		s.fans[4]: {"\narchive\n", "\nfollowing, 2\n"},
 		1 << 40:   {"row             none\n"},
 	} {
 		got := show(id)

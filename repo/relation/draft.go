@@ -20,6 +20,7 @@ type Draft struct {
 	segments []*segment      // what was opened of it
 	ownGone  []ownRow        // what left it for the list
 	notes    []Note
+	noteless bool
 	recount  bool // what is archived is to be counted
 	counted  bool // and has been
 }
@@ -151,7 +152,7 @@ func (d *Draft) Pack(now uint32, limit int) (Row, error) {
 // pack is Pack that cuts what has grown to more than so many times its bound, and
 // nothing where limit is negative.
 func (d *Draft) pack(now uint32, limit, times int) (next Row, err error) {
-	next = Row{AccountID: d.row.AccountID, Ver: d.row.Ver, past: d.row.past, UpdatedAt: max(now, 1), token: d.row.token, notes: d.notes, ownGone: d.ownGone}
+	next = Row{AccountID: d.row.AccountID, Ver: d.row.Ver, past: d.row.past, UpdatedAt: max(now, 1), token: d.row.token, notes: d.notes, noteless: d.noteless, ownGone: d.ownGone}
 	if next.moves, err = d.moves(); err != nil {
 		return Row{}, err
 	}

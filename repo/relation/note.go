@@ -60,16 +60,21 @@ func (s *Store) Notes(ctx context.Context, id uint64, others []uint64) (map[uint
 	return out, nil
 }
 
-// storeNotes writes notes inside the transaction that swaps their row. Index:
-// PRIMARY, one row each.
-func storeNotes(ctx context.Context, x sqlx.ExecerContext, id uint64, notes []Note, now uint32) error {
-	for _, n := range notes {
+// storeNotes writes the notes of a row inside the transaction that swaps it. Index:
+// PRIMARY, one row each, or a range.
+func storeNotes(ctx context.Context, x sqlx.ExecerContext, r Row) error {
+	id := r.AccountID
+	if r.noteless {
+		_, err := x.ExecContext(ctx, `DELETE FROM note WHERE bucket = ? AND account_id = ?`, Bucket(id), id)
+		return err
+	}
+	for _, n := range r.notes {
 		var err error
 		if n.Body == "" {
 			_, err = x.ExecContext(ctx, `DELETE FROM note WHERE bucket = ? AND account_id = ? AND other_id = ?`, Bucket(id), id, n.OtherID)
 		} else {
 			_, err = x.ExecContext(ctx, `INSERT INTO note (bucket, account_id, other_id, body, updated_at) VALUES (?,?,?,?,?) ON DUPLICATE KEY UPDATE body=VALUES(body), updated_at=VALUES(updated_at)`,
-				Bucket(id), id, n.OtherID, []byte(n.Body), now)
+				Bucket(id), id, n.OtherID, []byte(n.Body), r.UpdatedAt)
 		}
 		if err != nil {
 			return err

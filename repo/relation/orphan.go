@@ -133,6 +133,7 @@ func clearAll(ctx context.Context, tx *sqlx.Tx, row Stored) (*Draft, error) {
 		return nil
 	})
 	d := w.draft()
+	d.noteless = true
 	d.changed = len(w.moved)+len(w.ownGone) > 0 || row.Counts != Counts{} || string(row.List) != string(emptyList)
 	return d, err
 }

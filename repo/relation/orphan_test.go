@@ -51,6 +51,40 @@ func TestEdits_Forget(t *testing.T) {
 	}
 }
 
+// noted has an account keep a note about another.
+func noted(t *testing.T, e *relation.Edits, id, other uint64) {
+	t.Helper()
+	won, err := e.Locked(t.Context(), []uint64{id}, func(rows map[uint64]*relation.Draft) ([]relation.Row, error) {
+		if _, err := rows[id].SetNote(other, "a friend of a friend"); err != nil {
+			return nil, err
+		}
+		r, err := e.Pack(rows[id])
+		return []relation.Row{r}, err
+	})
+	if !won || err != nil {
+		t.Fatal(won, err)
+	}
+}
+
+// Who does not exist leaves no note behind, neither one about it nor one of its own.
+func TestEdits_Forget_Notes(t *testing.T) {
+	s := open(t, cache.NewNone())
+	e := relation.NewEdits(s, time.Now)
+	ids := dbtest.IDs(t, 3)
+	exist(t, ids[0], ids[1])
+	for _, other := range []uint64{ids[1], ids[2]} {
+		put(t, s, ids[0], list.Edge{ID: other, Time: 1, Out: true})
+		noted(t, e, ids[0], other)
+	}
+	if gone, err := e.Forget(t.Context(), ids[0], ids[1:], false); err != nil || !slices.Equal(gone, ids[2:]) {
+		t.Fatal(gone, err)
+	}
+	notes, err := s.Notes(t.Context(), ids[0], ids[1:])
+	if err != nil || len(notes) != 1 || notes[ids[1]] == "" {
+		t.Errorf("notes %v, %v, want the one about who exists", notes, err)
+	}
+}
+
 // Whoever does not exist has nothing in row and archive afterwards.
 func TestEdits_Forget_Own(t *testing.T) {
 	s := open(t, cache.NewNone())
@@ -58,6 +92,7 @@ func TestEdits_Forget_Own(t *testing.T) {
 	for _, rowGone := range []bool{false, true} {
 		id := dbtest.IDs(t, 1)[0]
 		archived(t, s, id, []uint64{1, 2, 3, 4}, 2)
+		noted(t, e, id, 1)
 		if rowGone {
 			if _, err := dbtest.DB(t).Exec(`DELETE FROM relation WHERE bucket = ? AND account_id = ?`, relation.Bucket(id), id); err != nil {
 				t.Fatal(err)
@@ -70,6 +105,9 @@ func TestEdits_Forget_Own(t *testing.T) {
 		}
 		if c, got, old := followers(t, s, id); c != (relation.Counts{}) || len(got) != 0 || old != 0 || len(fresh(t, s, id).Archived) != 0 {
 			t.Errorf("got %+v, %v, %d archived, want nothing", c, got, old)
+		}
+		if notes, err := s.Notes(t.Context(), id, []uint64{1}); err != nil || len(notes) != 0 {
+			t.Errorf("notes %v, %v, want none", notes, err)
 		}
 	}
 }

@@ -296,6 +296,14 @@ func (w *rewrite) forgetNobody(l *list.List) {
 	}
 }
 
+// notes drops those about accounts that do not exist.
+func (w *rewrite) notes() (gone []Note) {
+	for id := range w.nobody {
+		gone = append(gone, Note{OtherID: id})
+	}
+	return gone
+}
+
 // takeBack moves a section of an archived list into the row.
 func (w *rewrite) takeBack(l *list.List, s list.Section) {
 	if s <= list.Following {
@@ -345,7 +353,7 @@ func take(l *list.List, id uint64) (edges []list.Edge) {
 
 // draft is the rewritten row, ready to be packed.
 func (w *rewrite) draft() *Draft {
-	return &Draft{row: w.row.Row, list: w.list, archive: w.archive, changed: true, segments: w.moved, ownGone: w.ownGone}
+	return &Draft{row: w.row.Row, list: w.list, archive: w.archive, changed: true, segments: w.moved, ownGone: w.ownGone, notes: w.notes()}
 }
 
 // Fits reports whether a segment's list is valid, has the entries of its

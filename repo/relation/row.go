@@ -32,6 +32,7 @@ type Row struct {
 	ownGone  []ownRow
 	ownAdded []ownRow
 	notes    []Note
+	noteless bool // all notes of the account are to go
 
 	step  uint64      // what a packed row raised Ver by, 0 until it is swapped
 	past  uint64      // a ver that the next one must be higher than
@@ -46,7 +47,7 @@ type sectionCut struct {
 
 // alone reports whether the row is all that there is to store.
 func (r *Row) alone() bool {
-	return len(r.moves)+len(r.cuts)+len(r.ownGone)+len(r.ownAdded)+len(r.notes) == 0
+	return len(r.moves)+len(r.cuts)+len(r.ownGone)+len(r.ownAdded)+len(r.notes) == 0 && !r.noteless
 }
 
 // Archive returns how much of the account lies in the archive.

@@ -148,7 +148,7 @@ func storeArchive(ctx context.Context, tx *sqlx.Tx, r Row) error {
 	if err := storeOwn(ctx, tx, r.AccountID, r.ownGone, r.ownAdded); err != nil {
 		return err
 	}
-	if err := storeNotes(ctx, tx, r.AccountID, r.notes, r.UpdatedAt); err != nil {
+	if err := storeNotes(ctx, tx, r); err != nil {
 		return err
 	}
 	a := archiving{tx: tx, row: r}

@@ -26,7 +26,7 @@ CREATE TABLE IF NOT EXISTS relation (
     following      INT UNSIGNED      NOT NULL COMMENT 'friends included',
     kept_followers INT UNSIGNED      NOT NULL COMMENT 'still in list',
     kept_following INT UNSIGNED      NOT NULL COMMENT 'still in list',
-    blocks         SMALLINT UNSIGNED NOT NULL DEFAULT 0 COMMENT 'longest section, in blocks of 64 entries',
+    blocks         SMALLINT UNSIGNED NOT NULL DEFAULT 0 COMMENT 'longest of friends, followers and following, in blocks of 64 entries',
     archived       VARBINARY(255)    NOT NULL DEFAULT '' COMMENT 'how much of each section lies in the archive, packed',
     updated_at     INT UNSIGNED      NOT NULL COMMENT 'unix seconds; 0: the row counts as empty',
     PRIMARY KEY (bucket, account_id),
