@@ -22,56 +22,59 @@ import (
 	"kith/repo/mysqld"
 )
 
+// serverSettings are hostile settings of a server.
+var serverSettings = []struct {
+	setting string // of the command line; or a statement
+	refused string // what the refusal says
+	user    bool   // who has no right to pass over it
+}{
+	{setting: "autocommit=0"},
+	{setting: "completion-type=CHAIN"},
+	{setting: "completion-type=RELEASE"},
+	{setting: "SET GLOBAL sql_select_limit = 1"},
+	{setting: "SET GLOBAL sql_big_selects = 0"},
+	{setting: "innodb-lock-wait-timeout=1"},
+	{setting: "lock-wait-timeout=1"},
+	{setting: "innodb-rollback-on-timeout=1"},
+	{setting: "sql-mode="},
+	{setting: "sql-mode=ANSI"},
+	{setting: "sql-mode=NO_UNSIGNED_SUBTRACTION,NO_BACKSLASH_ESCAPES,PIPES_AS_CONCAT,ANSI_QUOTES,IGNORE_SPACE,PAD_CHAR_TO_FULL_LENGTH,NO_ZERO_DATE,NO_ZERO_IN_DATE"},
+	{setting: "default-time-zone=-11:00"},
+	{setting: "transaction-isolation=SERIALIZABLE"},
+	{setting: "transaction-isolation=READ-UNCOMMITTED"},
+	{setting: "transaction-read-only=1"},
+	{setting: "lower-case-table-names=1"},
+	{setting: "character-set-server=latin1"},
+	{setting: "collation-server=utf8mb4_bin"},
+	{setting: "skip-character-set-client-handshake"},
+	{setting: "default-storage-engine=MyISAM"},
+	{setting: "explicit-defaults-for-timestamp=0"},
+	{setting: "innodb-default-row-format=compact"},
+	{setting: "wait-timeout=1"},
+	{setting: "net-write-timeout=1"},
+	{setting: "max-prepared-stmt-count=0"},
+	{setting: "SET GLOBAL sql_safe_updates = 1"},
+	{setting: "max-join-size=1"},
+	{setting: "max-sort-length=8"},
+	// What only one of MariaDB and MySQL has.
+	{setting: "loose-sql-mode=ORACLE"},
+	{setting: "loose-max-statement-time=0.00001"},
+	{setting: "loose-max-execution-time=1"},
+	{setting: "loose-innodb-force-primary-key=1"},
+	{setting: "loose-sql-require-primary-key=1"},
+	{setting: "init-connect=SET autocommit=0, sql_mode='', sql_select_limit=1", user: true},
+	{setting: "log-bin=binlog --binlog-format=MIXED"},
+	{setting: "log-bin=binlog --binlog-format=STATEMENT", refused: "binlog_format"},
+	{setting: "max-allowed-packet=4M"},
+	{setting: "max-allowed-packet=1M", refused: "max_allowed_packet"},
+	{setting: "init-connect=nonsense", user: true, refused: "init_connect"},
+	{setting: "read-only=1", user: true, refused: "read-only"},
+}
+
 // Whatever an administrator has set on the server, kith works right or says at its
 // start which setting it cannot work with.
 func TestServerSettings(t *testing.T) {
-	for _, tt := range []struct {
-		setting string // of the command line; or a statement
-		refused string // what the refusal says
-		user    bool   // who has no right to pass over it
-	}{
-		{setting: "autocommit=0"},
-		{setting: "completion-type=CHAIN"},
-		{setting: "completion-type=RELEASE"},
-		{setting: "SET GLOBAL sql_select_limit = 1"},
-		{setting: "SET GLOBAL sql_big_selects = 0"},
-		{setting: "innodb-lock-wait-timeout=1"},
-		{setting: "lock-wait-timeout=1"},
-		{setting: "innodb-rollback-on-timeout=1"},
-		{setting: "sql-mode="},
-		{setting: "sql-mode=ANSI"},
-		{setting: "sql-mode=NO_UNSIGNED_SUBTRACTION,NO_BACKSLASH_ESCAPES,PIPES_AS_CONCAT,ANSI_QUOTES,IGNORE_SPACE,PAD_CHAR_TO_FULL_LENGTH,NO_ZERO_DATE,NO_ZERO_IN_DATE"},
-		{setting: "default-time-zone=-11:00"},
-		{setting: "transaction-isolation=SERIALIZABLE"},
-		{setting: "transaction-isolation=READ-UNCOMMITTED"},
-		{setting: "transaction-read-only=1"},
-		{setting: "lower-case-table-names=1"},
-		{setting: "character-set-server=latin1"},
-		{setting: "collation-server=utf8mb4_bin"},
-		{setting: "skip-character-set-client-handshake"},
-		{setting: "default-storage-engine=MyISAM"},
-		{setting: "explicit-defaults-for-timestamp=0"},
-		{setting: "innodb-default-row-format=compact"},
-		{setting: "wait-timeout=1"},
-		{setting: "net-write-timeout=1"},
-		{setting: "max-prepared-stmt-count=0"},
-		{setting: "SET GLOBAL sql_safe_updates = 1"},
-		{setting: "max-join-size=1"},
-		{setting: "max-sort-length=8"},
-		// What only one of MariaDB and MySQL has.
-		{setting: "loose-sql-mode=ORACLE"},
-		{setting: "loose-max-statement-time=0.00001"},
-		{setting: "loose-max-execution-time=1"},
-		{setting: "loose-innodb-force-primary-key=1"},
-		{setting: "loose-sql-require-primary-key=1"},
-		{setting: "init-connect=SET autocommit=0, sql_mode='', sql_select_limit=1", user: true},
-		{setting: "log-bin=binlog --binlog-format=MIXED"},
-		{setting: "log-bin=binlog --binlog-format=STATEMENT", refused: "binlog_format"},
-		{setting: "max-allowed-packet=4M"},
-		{setting: "max-allowed-packet=1M", refused: "max_allowed_packet"},
-		{setting: "init-connect=nonsense", user: true, refused: "init_connect"},
-		{setting: "read-only=1", user: true, refused: "read-only"},
-	} {
+	for _, tt := range serverSettings {
 		t.Run(tt.setting, func(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), 2*patience)
 			defer cancel()

@@ -361,54 +361,56 @@ func TestClassify_ByValue(t *testing.T) {
 	}
 }
 
-// What Vitess and TiDB say, in their words.
+// sharded is what Vitess and TiDB say, in their words.
+var sharded = []struct {
+	number uint16
+	text   string
+	class  db.Class
+}{
+	{1105, "Parameter of prepared statement which is set through mysql_send_long_data() is longer than 'max_allowed_packet' bytes", db.TooLarge},
+	{1105, "target: kith.-80.primary: vttablet: rpc error: code = ResourceExhausted desc = grpc: trying to send message larger than max (17000000 vs. 16777216)", db.TooLarge},
+	{1105, "target: kith.-80.primary: primary is not serving, there is a reparent operation in progress", db.LostConnection},
+	{1105, "target: kith.-80.primary: no healthy tablet available for 'keyspace:\"kith\" shard:\"-80\" tablet_type:PRIMARY'", db.LostConnection},
+	{1105, "transaction rolled back to reverse changes of partial DML execution: target: kith.-80.primary: current keyspace is being resharded", db.LostConnection},
+	{1105, "target: kith.80-.primary: vttablet: Connection Closed", db.LostConnection},
+	{1105, "vttablet: rpc error: code = FailedPrecondition desc = wrong tablet type: REPLICA, want: PRIMARY or []", db.LostConnection},
+	{1105, "target: kith.80-.primary: vttablet: rpc error: code = Unavailable desc = connection error: desc = \"transport: Error while dialing\"", db.LostConnection},
+	{1105, "rpc error: code = Unavailable desc = error reading from server: EOF", db.LostConnection},
+	{1105, "target: kith.-80.primary: vttablet: rpc error: code = InvalidArgument desc = missing bind var", db.Other},
+	{1105, "VT03024: '5' user defined variable does not exists", db.Other},
+	{1105, "execution result undetermined", db.LostConnection},
+	{1105, "other error: unknown error Wire Error(InvalidEnumValue(4004))", db.Other},
+	{1317, "target: kith.-80.primary: vttablet: rpc error: code = Aborted desc = transaction 1703182545849001001: ended at 2023-12-21 14:07:41.515 EST (exceeded timeout: 30s)", db.LostConnection},
+	{1690, "target: kith.-80.primary: vttablet: BIGINT UNSIGNED value is out of range in '(`ver` - 1)' (errno 1690) (sqlstate 22003)", db.LostSwap},
+	{1203, "target: kith.-80.primary: vttablet: rpc error: code = ResourceExhausted desc = transaction pool connection limit exceeded", db.Unavailable},
+	{8001, "Out Of Memory Quota!", db.Unavailable},
+	{8002, "can not retry select for update statement", db.Deadlock},
+	{8004, "Transaction is too large", db.TooLarge},
+	{8005, "Write Conflict, txnStartTS is stale", db.Deadlock},
+	{8020, "Table 'relation' was locked in WRITE", db.LockWait},
+	{8022, "Error: KV error safe to retry", db.Deadlock},
+	{8025, "entry too large", db.TooLarge},
+	{8027, "Information schema is out of date", db.LostConnection},
+	{8028, "Information schema is changed during the execution of the statement", db.Deadlock},
+	{8055, "snapshot is older than GC safe point", db.Deadlock},
+	{8120, "Failed to get timestamp", db.Unavailable},
+	{8175, "Your query has been cancelled due to exceeding the allowed memory limit", db.Unavailable},
+	{8229, "TTL manager has timed out, pessimistic locks may expire", db.Deadlock},
+	{8252, "Exceeded resource group quota limitation", db.Unavailable},
+	{9001, "PD server timeout", db.Unavailable},
+	{9002, "TiKV server timeout", db.Unavailable},
+	{9003, "TiKV server is busy", db.Unavailable},
+	{9004, "Resolve lock timeout", db.LockWait},
+	{9005, "Region is unavailable", db.Unavailable},
+	{9006, "GC life time is shorter than transaction duration", db.Deadlock},
+	{9007, "Write conflict, reason=Optimistic", db.Deadlock},
+	{9008, "TiKV store token is up to the limit", db.Unavailable},
+	{9010, "TiKV raft entry too large", db.Unavailable},
+	{9500, "Transaction is too large", db.TooLarge},
+}
+
 func TestClassify_Sharded(t *testing.T) {
-	for _, c := range []struct {
-		number uint16
-		text   string
-		class  db.Class
-	}{
-		{1105, "Parameter of prepared statement which is set through mysql_send_long_data() is longer than 'max_allowed_packet' bytes", db.TooLarge},
-		{1105, "target: kith.-80.primary: vttablet: rpc error: code = ResourceExhausted desc = grpc: trying to send message larger than max (17000000 vs. 16777216)", db.TooLarge},
-		{1105, "target: kith.-80.primary: primary is not serving, there is a reparent operation in progress", db.LostConnection},
-		{1105, "target: kith.-80.primary: no healthy tablet available for 'keyspace:\"kith\" shard:\"-80\" tablet_type:PRIMARY'", db.LostConnection},
-		{1105, "transaction rolled back to reverse changes of partial DML execution: target: kith.-80.primary: current keyspace is being resharded", db.LostConnection},
-		{1105, "target: kith.80-.primary: vttablet: Connection Closed", db.LostConnection},
-		{1105, "vttablet: rpc error: code = FailedPrecondition desc = wrong tablet type: REPLICA, want: PRIMARY or []", db.LostConnection},
-		{1105, "target: kith.80-.primary: vttablet: rpc error: code = Unavailable desc = connection error: desc = \"transport: Error while dialing\"", db.LostConnection},
-		{1105, "rpc error: code = Unavailable desc = error reading from server: EOF", db.LostConnection},
-		{1105, "target: kith.-80.primary: vttablet: rpc error: code = InvalidArgument desc = missing bind var", db.Other},
-		{1105, "VT03024: '5' user defined variable does not exists", db.Other},
-		{1105, "execution result undetermined", db.LostConnection},
-		{1105, "other error: unknown error Wire Error(InvalidEnumValue(4004))", db.Other},
-		{1317, "target: kith.-80.primary: vttablet: rpc error: code = Aborted desc = transaction 1703182545849001001: ended at 2023-12-21 14:07:41.515 EST (exceeded timeout: 30s)", db.LostConnection},
-		{1690, "target: kith.-80.primary: vttablet: BIGINT UNSIGNED value is out of range in '(`ver` - 1)' (errno 1690) (sqlstate 22003)", db.LostSwap},
-		{1203, "target: kith.-80.primary: vttablet: rpc error: code = ResourceExhausted desc = transaction pool connection limit exceeded", db.Unavailable},
-		{8001, "Out Of Memory Quota!", db.Unavailable},
-		{8002, "can not retry select for update statement", db.Deadlock},
-		{8004, "Transaction is too large", db.TooLarge},
-		{8005, "Write Conflict, txnStartTS is stale", db.Deadlock},
-		{8020, "Table 'relation' was locked in WRITE", db.LockWait},
-		{8022, "Error: KV error safe to retry", db.Deadlock},
-		{8025, "entry too large", db.TooLarge},
-		{8027, "Information schema is out of date", db.LostConnection},
-		{8028, "Information schema is changed during the execution of the statement", db.Deadlock},
-		{8055, "snapshot is older than GC safe point", db.Deadlock},
-		{8120, "Failed to get timestamp", db.Unavailable},
-		{8175, "Your query has been cancelled due to exceeding the allowed memory limit", db.Unavailable},
-		{8229, "TTL manager has timed out, pessimistic locks may expire", db.Deadlock},
-		{8252, "Exceeded resource group quota limitation", db.Unavailable},
-		{9001, "PD server timeout", db.Unavailable},
-		{9002, "TiKV server timeout", db.Unavailable},
-		{9003, "TiKV server is busy", db.Unavailable},
-		{9004, "Resolve lock timeout", db.LockWait},
-		{9005, "Region is unavailable", db.Unavailable},
-		{9006, "GC life time is shorter than transaction duration", db.Deadlock},
-		{9007, "Write conflict, reason=Optimistic", db.Deadlock},
-		{9008, "TiKV store token is up to the limit", db.Unavailable},
-		{9010, "TiKV raft entry too large", db.Unavailable},
-		{9500, "Transaction is too large", db.TooLarge},
-	} {
+	for _, c := range sharded {
 		t.Run(fmt.Sprint(c.number, " ", c.text), func(t *testing.T) {
 			kind := map[db.Class]error{db.TooLarge: repo.ErrTooLarge, db.LostConnection: repo.ErrUnavailable, db.Unavailable: repo.ErrUnavailable,
 				db.Deadlock: repo.ErrConflict, db.LockWait: repo.ErrConflict, db.LostSwap: repo.ErrConflict}[c.class]
