@@ -84,7 +84,7 @@
 // under its own key by who has kept it: readers are then shown the row as it was, as
 // long as that goes on, but a swap that begins with it is lost.
 //
-// The checksum takes 131 ns for a head of 200 bytes and 12 µs for a list of 80 KiB on an
+// The checksum takes 145 ns for a head of 200 bytes and 13 µs for a list of 80 KiB on an
 // idle core with AES instructions (BenchmarkTag). Of what else was tried there,
 // HMAC-SHA256 took 305 ns and 48 µs, keyed BLAKE3 340 ns and 22 µs, Poly1305 114 ns and
 // 26 µs, HighwayHash, whose strength nobody has proved, 75 ns and 7 µs.
