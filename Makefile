@@ -20,6 +20,7 @@ build:
 
 test: need-server need-memcached need-gcc lint
 	$(GO) test -race -timeout 20m ./...
+	$(GO) test -count=1 -run 'TestCost$$' ./app/api # what a request may cost is no measure with the race detector
 	@$(MAKE) --no-print-directory test-bench
 
 # The benchmark is a module of its own: its peers' libraries stay out of kith. Its

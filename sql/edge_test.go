@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"kith/repo/list"
+	"kith/repo/relation"
 )
 
 func (p *plant) ask(follower, followee uint64) table {
@@ -37,7 +38,7 @@ func (p *plant) edge(t *testing.T) {
 		if other == star {
 			continue
 		}
-		rels, _, err := p.store.Rels(t.Context(), p.row(other), []uint64{star})
+		rels, _, err := p.store.Rels(t.Context(), p.row(other), []uint64{star}, relation.EveryRel)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -69,7 +69,7 @@ func (m *memory) Rows(ctx context.Context, ids []uint64) ([]rows.Row, error) {
 	return out, nil
 }
 
-func (m *memory) Rels(_ context.Context, row rows.Row, ids []uint64) ([]list.Rel, rows.Options, error) {
+func (m *memory) Rels(_ context.Context, row rows.Row, ids []uint64, _ list.Rel) ([]list.Rel, rows.Options, error) {
 	return rows.RelsOf(row, ids)
 }
 

@@ -23,7 +23,7 @@ type Rows interface {
 
 // Edits works on rows under their locks.
 type Edits interface {
-	Locked(ctx context.Context, ids []uint64, edit func(map[uint64]*relation.Draft) ([]relation.Row, error)) (won bool, err error)
+	Locked(ctx context.Context, ids []uint64, loaded map[uint64]*relation.Draft, edit func(map[uint64]*relation.Draft) ([]relation.Row, error)) (won bool, err error)
 	Rewrite(ctx context.Context, id uint64, told *relation.Told) (relation.Rewritten, error)
 	Forget(ctx context.Context, id uint64, ids []uint64, dry bool) (gone []uint64, err error)
 }

@@ -79,7 +79,7 @@ func (s *scene) is(a, b uint64) list.Rel {
 	if err != nil {
 		s.Fatal(err)
 	}
-	rels, _, err := s.rows.Rels(s.Context(), row, []uint64{b})
+	rels, _, err := s.rows.Rels(s.Context(), row, []uint64{b}, relation.EveryRel)
 	if err != nil {
 		s.Fatal(err)
 	}

@@ -133,7 +133,7 @@ func (a *auditor) tell(p pair) {
 func (a *auditor) judge(ctx context.Context, p pair) (faults []Fault, err error) {
 	for range judgeTries {
 		var won bool
-		won, err = a.cfg.Edits.Locked(ctx, []uint64{p.a, p.b}, func(rows map[uint64]*relation.Draft) ([]relation.Row, error) {
+		won, err = a.cfg.Edits.Locked(ctx, []uint64{p.a, p.b}, nil, func(rows map[uint64]*relation.Draft) ([]relation.Row, error) {
 			faults = nil
 			if search(rows[p.a], rows[p.b]) {
 				faults = compare(rows[p.a], rows[p.b])

@@ -41,7 +41,7 @@ func (s *Service) relationships(ctx context.Context, viewer uint64, ids []uint64
 	if err != nil {
 		return nil, app.From(err)
 	}
-	rels, options, err := s.cfg.Rows.Rels(ctx, row, ids)
+	rels, options, err := s.cfg.Rows.Rels(ctx, row, ids, relation.EveryRel)
 	if err != nil {
 		return nil, app.From(err)
 	}
@@ -153,7 +153,7 @@ func (s *Service) FamiliarFollowers(ctx context.Context, viewer uint64, ids []ui
 	if err != nil {
 		return nil, app.From(err)
 	}
-	rels, _, err := s.cfg.Rows.Rels(ctx, row, ids)
+	rels, _, err := s.cfg.Rows.Rels(ctx, row, ids, list.IsBlockedBy)
 	if err != nil {
 		return nil, app.From(err)
 	}

@@ -19,7 +19,7 @@
 // no row of theirs, unless part of the viewer's own lies in the archive.
 //
 // No question costs more for the most famous account than some times what it costs
-// for any. Pages pass over 20,000 blocked people at most, then they are empty and link
-// to the next; familiar followers are looked for among so many only (see
+// for any. Pages pass over a bounded number of blocked people (see maxSkipped), then
+// they are empty and link to the next; familiar followers are looked for among so many only (see
 // FamiliarFollowers).
 package relation

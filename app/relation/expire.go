@@ -91,7 +91,7 @@ func (s *Service) ended(ctx context.Context, row relation.Row, page []list.Entry
 	for i, e := range page {
 		ids[i] = e.ID
 	}
-	_, options, err := s.cfg.Rows.Rels(ctx, row, ids)
+	_, options, err := s.cfg.Rows.Rels(ctx, row, ids, list.HasOption)
 	if err != nil {
 		return nil, app.From(err)
 	}

@@ -66,7 +66,7 @@ func (s *Service) RequestCount(ctx context.Context, owner uint64) (int, error) {
 	if err != nil {
 		return 0, app.From(err)
 	}
-	n, err := row.Total(list.Requests)
+	n, _, err := row.Totals(list.Requests)
 	return n, app.From(err)
 }
 
@@ -81,7 +81,7 @@ func (s *Service) Mutes(ctx context.Context, owner uint64, r Range) (Page, error
 	if err != nil || len(p.People) == 0 {
 		return p, err
 	}
-	_, options, err := s.cfg.Rows.Rels(ctx, row, p.ids())
+	_, options, err := s.cfg.Rows.Rels(ctx, row, p.ids(), list.HasOption)
 	if err != nil {
 		return p, app.From(err)
 	}
@@ -114,9 +114,13 @@ func (s *Service) shown(ctx context.Context, viewer, owner uint64, o list.Order,
 	return s.shownTo(ctx, viewer, owner, o, bound(r))
 }
 
-// maxSkipped bounds how many entries in a row are passed over since the viewer
-// blocks them or is blocked: then the page is empty, and links to the next.
-const maxSkipped = 20_000
+// How many entries in a row are passed over since the viewer blocks them or is
+// blocked; then the page is empty, and links to the next. Blocks in the viewer's row
+// cost next to nothing, archived ones are looked up.
+const (
+	maxSkipped         = 20_000
+	maxSkippedArchived = 200
+)
 
 func (s *Service) shownTo(ctx context.Context, viewer, owner uint64, o list.Order, r Range) (Page, error) {
 	rows, err := s.cfg.Rows.Rows(ctx, []uint64{viewer, owner})
@@ -124,40 +128,43 @@ func (s *Service) shownTo(ctx context.Context, viewer, owner uint64, o list.Orde
 		return Page{}, app.From(err)
 	}
 	mine, theirs := rows[0], rows[1]
-	if rels, _, err := s.cfg.Rows.Rels(ctx, mine, []uint64{owner}); err != nil || rels[0]&list.IsBlockedBy != 0 {
-		return Page{}, app.From(err)
-	}
-	blocks, err := anyBlock(mine)
+	skip, err := maySkip(mine)
 	if err != nil {
 		return Page{}, app.From(err)
 	}
 	most := r.Limit
+	if skip > 0 {
+		r.Limit = max(most, MaxPage/2) // who asks for few would look often
+	}
 	for skipped := 0; ; {
 		p, err := s.pageOf(ctx, theirs, o, r)
-		if err != nil || !blocks || len(p.People) == 0 {
+		if err != nil || skip == 0 || len(p.People) == 0 {
 			return p, err
 		}
 		skipped += len(p.People)
-		if p, err = s.without(ctx, p, mine); err != nil {
+		if p, err = s.without(ctx, p, mine, owner); err != nil {
 			return Page{}, err
 		}
 		p = p.cut(most, r.Oldest)
-		if len(p.People) > 0 || !p.Full || skipped >= maxSkipped { // clients take an empty page for the last
+		if len(p.People) > 0 || !p.Full || skipped >= skip { // clients take an empty page for the last
 			return p, nil
 		}
 		r = beyond(r, p)
-		r.Limit = min(4*r.Limit, maxSkipped/10)
+		r.Limit = min(max(MaxPage, 4*r.Limit), skip*4/5, 4_000)
 	}
 }
 
-// anyBlock reports whether the owner of a row blocks anybody or is blocked.
-func anyBlock(row relation.Row) (bool, error) {
-	blocking, err := row.Total(list.Blocking)
-	if err != nil {
-		return false, err
+// maySkip returns how many entries may be passed over for the owner of a row, 0 where
+// it neither blocks nor is blocked.
+func maySkip(row relation.Row) (int, error) {
+	all, archived, err := row.Totals(list.Blocking, list.BlockedBy)
+	switch {
+	case err != nil || all == 0:
+		return 0, err
+	case archived > 0:
+		return maxSkippedArchived, nil
 	}
-	blockedBy, err := row.Total(list.BlockedBy)
-	return blocking+blockedBy > 0, err
+	return maxSkipped, nil
 }
 
 // beyond is the range after a page.
@@ -196,11 +203,15 @@ func (p Page) ids() []uint64 {
 	return ids
 }
 
-// without leaves out who blocks or is blocked by the owner of a row.
-func (s *Service) without(ctx context.Context, p Page, row relation.Row) (Page, error) {
-	rels, _, err := s.cfg.Rows.Rels(ctx, row, p.ids())
+// without leaves out who blocks or is blocked by the owner of a row, and everybody
+// where that is the one whose list this is.
+func (s *Service) without(ctx context.Context, p Page, row relation.Row, owner uint64) (Page, error) {
+	rels, _, err := s.cfg.Rows.Rels(ctx, row, append(p.ids(), owner), list.IsBlocking|list.IsBlockedBy)
 	if err != nil {
 		return p, app.From(err)
+	}
+	if rels[len(p.People)]&list.IsBlockedBy != 0 {
+		return Page{}, nil
 	}
 	kept := p.People[:0]
 	for i, person := range p.People {

@@ -10,8 +10,11 @@ import (
 
 	"kith/app"
 	"kith/app/relation"
+	"kith/app/relation/relationtest"
+	"kith/repo/cache"
 	"kith/repo/cache/cachetest"
 	"kith/repo/list"
+	rows "kith/repo/relation"
 )
 
 func TestService_Follow(t *testing.T) {
@@ -339,6 +342,52 @@ func TestService_Pages(t *testing.T) {
 		_, err := w.Followers(t.Context(), 0, 1<<50, relation.Range{Limit: 5})
 		w.wantKind(err, app.NotFound, "Record not found")
 	})
+}
+
+// A page past many blocked people may be empty, and then leads on; nobody is left out,
+// wherever the blocks stand.
+func TestService_Followers_PastBlocked(t *testing.T) {
+	for name, listCap := range map[string]int{"BlocksInRow": 0, "BlocksArchived": 100} {
+		t.Run(name, func(t *testing.T) {
+			w := &world{t: t, World: relationtest.New(t, relationtest.Config{Small: pool(t, true), Large: pool(t, false), Cache: cache.NewNone(), ListCap: listCap})}
+			p := w.People(602)
+			star, viewer, fans := p[0], p[1], p[2:]
+			var edges []list.Edge
+			for i, fan := range fans {
+				edges = append(edges, list.Edge{ID: fan, Time: uint32(start + i)})
+			}
+			w.plant(star, func(d *rows.Draft) { d.Merge(edges) })
+			var want []uint64
+			w.plant(viewer, func(d *rows.Draft) {
+				for i, fan := range fans {
+					if i < 20 || i > 500 && i%100 == 0 {
+						want = append([]uint64{fan}, want...)
+						continue
+					}
+					d.Put(list.Blocking, fan, uint32(start+i))
+				}
+			})
+			w.trimAll(star, viewer, listCap)
+			for _, limit := range []int{1, 7, 80} {
+				if got := w.walkAs(t, viewer, star, w.Followers, limit); !slices.Equal(got, want) {
+					t.Errorf("by %d: got %v, want %v", limit, got, want)
+				}
+			}
+		})
+	}
+}
+
+// trimAll trims both, where there is a cap.
+func (w *world) trimAll(a, b uint64, listCap int) {
+	w.t.Helper()
+	for _, id := range []uint64{a, b} {
+		if listCap == 0 {
+			continue
+		}
+		if _, err := w.Edits.Trim(w.t.Context(), id, listCap); err != nil {
+			w.t.Fatal(err)
+		}
+	}
 }
 
 type pager func(ctx context.Context, viewer, owner uint64, r relation.Range) (relation.Page, error)

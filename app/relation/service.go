@@ -15,7 +15,7 @@ import (
 type Rows interface {
 	Row(ctx context.Context, id uint64) (relation.Row, error)
 	Rows(ctx context.Context, ids []uint64) ([]relation.Row, error)
-	Rels(ctx context.Context, row relation.Row, ids []uint64) ([]list.Rel, relation.Options, error)
+	Rels(ctx context.Context, row relation.Row, ids []uint64, of list.Rel) ([]list.Rel, relation.Options, error)
 	Page(ctx context.Context, row relation.Row, o list.Order, r list.Range) ([]list.Entry, error)
 	Counts(ctx context.Context, ids []uint64) ([]relation.Counts, error)
 	Notes(ctx context.Context, id uint64, others []uint64) (map[uint64]string, error)

@@ -39,7 +39,7 @@ var _ Rows = (*suggest.Store)(nil)
 type Relations interface {
 	Row(ctx context.Context, id uint64) (relation.Row, error)
 	Rows(ctx context.Context, ids []uint64) ([]relation.Row, error)
-	Rels(ctx context.Context, row relation.Row, ids []uint64) ([]list.Rel, relation.Options, error)
+	Rels(ctx context.Context, row relation.Row, ids []uint64, of list.Rel) ([]list.Rel, relation.Options, error)
 }
 
 var _ Relations = (*relation.Store)(nil)
@@ -265,7 +265,7 @@ func (s *Service) wanted(ctx context.Context, id uint64, ids []uint64) ([]uint64
 	if err != nil {
 		return nil, err
 	}
-	rels, _, err := s.cfg.Relations.Rels(ctx, row, ids)
+	rels, _, err := s.cfg.Relations.Rels(ctx, row, ids, unwanted)
 	if err != nil {
 		return nil, err
 	}

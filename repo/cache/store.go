@@ -3,6 +3,7 @@ package cache
 import (
 	"context"
 	"errors"
+	"sync"
 
 	"github.com/bradfitz/gomemcache/memcache"
 )
@@ -48,13 +49,28 @@ func (n *node) fillBodies(names *names, all []storing) {
 		}
 	}
 	_ = n.store(true, bodies) // without its body an entry counts as missing, which is no harm
+	freeBodies(bodies)
+}
+
+// bodies has the buffers in which bodies are put together. Lists are long, and each
+// commit sends those of its rows.
+var bodies = sync.Pool{New: func() any { return new([]byte) }}
+
+// freeBodies gives back the buffers of bodies that were sent.
+func freeBodies(all []storing) {
+	for _, s := range all {
+		if s.verb == "set" {
+			bodies.Put(&s.Value)
+		}
+	}
 }
 
 // body stores a whole entry under its bodyKey, whatever is there: readers hold it
 // against the ver under the entry's own key, where order is kept.
 func (n *node) body(names *names, e Entry) storing {
 	key := bodyKey(e.Key)
-	return storing{verb: "set", entry: e, Item: &memcache.Item{Key: key, Value: names.seal(key, pack(kindWhole, e)), Expiration: seconds(n.expiry)}}
+	buf := *bodies.Get().(*[]byte)
+	return storing{verb: "set", entry: e, Item: &memcache.Item{Key: key, Value: names.seal(key, pack(buf[:0], kindWhole, e)), Expiration: seconds(n.expiry)}}
 }
 
 // put stores entries, or a hole for those too large, where a lower ver or
@@ -130,6 +146,7 @@ func (n *node) swap(names *names, entries []Entry, old func(Entry) (cas, dials u
 		}
 		all = append(all, s)
 	}
+	defer freeBodies(all)
 	if err := n.store(false, all); err != nil {
 		n.untell(entries, err)
 		return nil

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"slices"
 )
 
 // A value in memcached is a short head, the entry's value and its body:
@@ -63,14 +64,15 @@ func encode(e Entry) []byte {
 	if e.tooLarge() {
 		e.Value = nil // without a body, and too large still
 	}
-	return pack(kind, e)
+	return pack(nil, kind, e)
 }
 
-func pack(kind byte, e Entry) []byte {
+// pack appends the bytes of an item to b, with room for a checksum.
+func pack(b []byte, kind byte, e Entry) []byte {
 	if e.Ver == 0 {
 		e.Value, e.Body = nil, nil
 	}
-	b := make([]byte, 0, 1+2*binary.MaxVarintLen64+e.bytes()+tagBytes)
+	b = slices.Grow(b, 1+2*binary.MaxVarintLen64+e.bytes()+tagBytes)
 	b = append(b, layout<<4|kind)
 	b = binary.AppendUvarint(b, e.Ver)
 	b = binary.AppendUvarint(b, uint64(len(e.Value)))

@@ -57,7 +57,7 @@ func TestDecode_Bad(t *testing.T) {
 		"hole with body":  change(0, layout<<4|kindHole),
 		"apart with body": change(0, layout<<4|kindApart),
 		"absent value":    change(1, 0),
-		"absent apart":    pack(kindApart, Entry{}),
+		"absent apart":    pack(nil, kindApart, Entry{}),
 		"huge value":      change(2, 0x7f),
 		"endless ver":     append([]byte{layout << 4}, bytes.Repeat([]byte{0xff}, 12)...),
 		"endless length":  append([]byte{layout << 4, 7}, bytes.Repeat([]byte{0xff}, 12)...),
@@ -81,7 +81,7 @@ func FuzzDecode(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if got := pack(kind, e); !bytes.Equal(got, b) {
+		if got := pack(nil, kind, e); !bytes.Equal(got, b) {
 			t.Errorf("decoded %x, encoded %x", b, got)
 		}
 	})

@@ -36,6 +36,7 @@ type commit[D Draft, R any] struct {
 	c       *Committer[D, R]
 	edits   []*edit[D]
 	answers []error
+	loaded  map[uint64]D // by the first try
 	split   bool
 }
 
@@ -91,6 +92,7 @@ func (b *commit[D, R]) optimistic(ctx context.Context) (rows []R, done bool, err
 		if err != nil {
 			return nil, false, err
 		}
+		b.loaded = drafts
 		rows, err = b.apply(drafts)
 		if err != nil || lacking(drafts) {
 			return nil, false, err
@@ -111,7 +113,7 @@ func (b *commit[D, R]) optimistic(ctx context.Context) (rows []R, done bool, err
 }
 
 func (b *commit[D, R]) locked(ctx context.Context) (rows []R, done bool, err error) {
-	done, err = b.c.store.Locked(ctx, b.ids(), func(drafts map[uint64]D) ([]R, error) {
+	done, err = b.c.store.Locked(ctx, b.ids(), b.loaded, func(drafts map[uint64]D) ([]R, error) {
 		rows, err = b.apply(drafts)
 		return rows, err
 	})

@@ -79,7 +79,7 @@ func (f *fake) Load(_ context.Context, ids []uint64, fresh bool) (map[uint64]*dr
 	return out, nil
 }
 
-func (f *fake) Locked(ctx context.Context, ids []uint64, edit func(map[uint64]*draft) ([]row, error)) (bool, error) {
+func (f *fake) Locked(ctx context.Context, ids []uint64, _ map[uint64]*draft, edit func(map[uint64]*draft) ([]row, error)) (bool, error) {
 	drafts, err := f.Load(ctx, ids, true)
 	if err != nil {
 		return false, err

@@ -19,7 +19,7 @@ func (v View) Check() error {
 			return fmt.Errorf("check list: %w", err)
 		}
 	}
-	if err := v.eachRawOption(v.column(Options), func(uint64, *rawOption) {}); err != nil {
+	if err := v.checkOptions(); err != nil {
 		return fmt.Errorf("check list: %w", err)
 	}
 	if err := v.checkOnce(); err != nil {
@@ -65,12 +65,24 @@ func (v *View) checkWidth() error {
 		return nil
 	}
 	for s := range numSections {
-		ids := v.ids(s)
-		for i := range v.Len(s) {
-			if v.id(ids, i) > math.MaxUint32 {
-				return nil
-			}
+		if v.wide(s) {
+			return nil
 		}
 	}
 	return fmt.Errorf("check list: %w: ids wider than they have to be", ErrFormat)
+}
+
+func (v *View) checkOptions() error {
+	return v.eachRawOption(v.column(Options), func(uint64, rawOption) {})
+}
+
+// wide reports whether a section has an id that needs 8 bytes.
+func (v *View) wide(s Section) bool {
+	ids := v.ids(s)
+	for i := range v.Len(s) {
+		if v.id(ids, i) > math.MaxUint32 {
+			return true
+		}
+	}
+	return false
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 )
 
@@ -14,19 +15,57 @@ type openOptionEntry struct {
 	packed []byte // never changed in place: clones share it
 }
 
+// openOptions is the opened section options. Like a run it stays packed until an edit
+// needs its entries.
+type openOptions struct {
+	packed  *View // which has the entries; nil once they are unpacked
+	entries []openOptionEntry
+}
+
+func (o *openOptions) len() int {
+	if o.packed != nil {
+		return o.packed.Len(Options)
+	}
+	return len(o.entries)
+}
+
+// all returns the entries, the smallest id first.
+func (o *openOptions) all() []openOptionEntry {
+	if o.packed != nil {
+		entries, err := o.packed.openOptions()
+		if err != nil {
+			panic("list: options were not checked when they came in: " + err.Error())
+		}
+		o.entries, o.packed = entries, nil
+	}
+	return o.entries
+}
+
+// has reports whether anything was chosen about id.
+func (o *openOptions) has(id uint64) bool {
+	if o.packed != nil {
+		return (o.packed.width == wide || id <= math.MaxUint32) && o.packed.has(o.packed.ids(Options), id)
+	}
+	_, ok := slices.BinarySearchFunc(o.entries, id, func(e openOptionEntry, id uint64) int { return cmp.Compare(e.id, id) })
+	return ok
+}
+
 func (l *List) findOption(id uint64) (int, bool) {
-	return slices.BinarySearchFunc(l.options, id, func(o openOptionEntry, id uint64) int {
+	return slices.BinarySearchFunc(l.options.all(), id, func(o openOptionEntry, id uint64) int {
 		return cmp.Compare(o.id, id)
 	})
 }
 
 // Option returns what the owner chose about id; zero if nothing.
 func (l *List) Option(id uint64) Option {
+	if !l.options.has(id) {
+		return Option{}
+	}
 	at, ok := l.findOption(id)
 	if !ok {
 		return Option{}
 	}
-	o, err := openOption(l.options[at].packed)
+	o, err := openOption(l.options.entries[at].packed)
 	if err != nil {
 		panic("list: option was not checked when it came in: " + err.Error())
 	}
@@ -43,21 +82,22 @@ func (l *List) SetOption(id uint64, o Option) (changed bool, err error) {
 	if err := o.check(); err != nil {
 		return false, fmt.Errorf("set option of %d: %w", id, err)
 	}
+	if o.IsZero() && !l.options.has(id) {
+		return false, nil
+	}
 	at, ok := l.findOption(id)
 	if o.IsZero() {
-		if ok {
-			l.options = slices.Delete(l.options, at, at+1)
-		}
-		return ok, nil
+		l.options.entries = slices.Delete(l.options.entries, at, at+1)
+		return true, nil
 	}
 	e := openOptionEntry{id: id, packed: o.append(nil)}
 	switch {
 	case !ok:
-		l.options = slices.Insert(l.options, at, e)
-	case bytes.Equal(l.options[at].packed, e.packed):
+		l.options.entries = slices.Insert(l.options.entries, at, e)
+	case bytes.Equal(l.options.entries[at].packed, e.packed):
 		return false, nil
 	default:
-		l.options[at] = e
+		l.options.entries[at] = e
 	}
 	return true, nil
 }
@@ -66,7 +106,7 @@ func (l *List) SetOption(id uint64, o Option) (changed bool, err error) {
 // not to be changed.
 func (l *List) Packed(id uint64) []byte {
 	if at, ok := l.findOption(id); ok {
-		return l.options[at].packed
+		return l.options.entries[at].packed
 	}
 	return nil
 }

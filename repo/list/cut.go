@@ -33,11 +33,12 @@ func (l *List) CutAt(s Section, c Cursor) *List {
 func (l *List) cut(s Section, n int) *List {
 	cut := New()
 	if s == Options {
-		cut.options = slices.Clone(l.options[:n])
-		l.options = slices.Clone(l.options[n:])
+		all := l.options.all()
+		cut.options.entries = slices.Clone(all[:n])
+		l.options.entries = slices.Clone(all[n:])
 		return cut
 	}
-	all := l.runs[s].entries
+	all := l.runs[s].all()
 	keep := len(all) - n
 	cut.runs[s].replace(all[:n:n])
 	l.runs[s].replace(append(make([]entry, 0, keep+keep/16+8), all[n:]...))
@@ -50,7 +51,7 @@ func (l *List) Bounds(s Section) (newest, oldest Cursor) {
 	if s >= Options || l.Len(s) == 0 {
 		return Cursor{}, Cursor{}
 	}
-	all := l.runs[s].entries
+	all := l.runs[s].all()
 	return all[len(all)-1].cursor(), all[0].cursor()
 }
 
@@ -63,7 +64,7 @@ func (l *List) Join(o *List, s Section) {
 	if s >= Options {
 		return
 	}
-	for _, e := range o.runs[s].entries {
+	for _, e := range o.runs[s].all() {
 		if !l.stands(s, e.id) {
 			l.runs[s].insert(e)
 		}
@@ -77,8 +78,7 @@ func (l *List) stands(s Section, id uint64) bool {
 		_, _, ok := l.edge(id)
 		return ok
 	}
-	_, ok := l.runs[s].find(id)
-	return ok
+	return l.runs[s].has(id)
 }
 
 // Take moves what another list says about id into l: entries with their times, and
@@ -92,12 +92,12 @@ func (l *List) Take(o *List, id uint64) (took bool) {
 			took = true
 		}
 	}
-	if at, ok := o.findOption(id); ok {
-		if mine, has := l.findOption(id); !has {
-			l.options = slices.Insert(l.options, mine, o.options[at])
-			o.options = slices.Delete(o.options, at, at+1)
-			took = true
-		}
+	if o.options.has(id) && !l.options.has(id) {
+		at, _ := o.findOption(id)
+		mine, _ := l.findOption(id)
+		l.options.entries = slices.Insert(l.options.entries, mine, o.options.entries[at])
+		o.options.entries = slices.Delete(o.options.entries, at, at+1)
+		took = true
 	}
 	return took
 }
@@ -105,19 +105,22 @@ func (l *List) Take(o *List, id uint64) (took bool) {
 // Each calls fn for each entry of a section, oldest first, as [View.Each] does.
 func (l *List) Each(s Section, fn func(id uint64, mine, theirs uint32)) {
 	if s == Options {
-		for _, o := range l.options {
+		for _, o := range l.options.all() {
 			fn(o.id, 0, 0)
 		}
 		return
 	}
-	for _, e := range l.runs[s].entries {
+	for _, e := range l.runs[s].all() {
 		fn(e.id, e.mine, e.theirs)
 	}
 }
 
 // OptionBytes is how long the column of the section options is.
 func (l *List) OptionBytes() (n int) {
-	for _, o := range l.options {
+	if v := l.options.packed; v != nil {
+		return len(v.column(Options))
+	}
+	for _, o := range l.options.entries {
 		n += len(o.packed)
 	}
 	return n

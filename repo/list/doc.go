@@ -72,9 +72,11 @@
 // to jump into a column, so a page far down costs the walk to it (some 10
 // nanoseconds an entry).
 //
-// A List is the opened form that edits work on. It shares no memory with the
-// bytes. It holds sections oldest first, so that what is new is appended, and
-// indexes a section only once enough ids were looked for in it.
+// A List is the opened form that edits work on. A section stays packed, in the bytes
+// that the list came from, until an edit needs its entries, and is copied as it is
+// when the list is encoded: most edits change one or two sections. Unpacked sections
+// stand oldest first, so that what is new is appended, and have an index only once
+// enough ids were looked for in them.
 //
 // # Bad bytes
 //

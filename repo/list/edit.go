@@ -2,11 +2,12 @@ package list
 
 import "slices"
 
-// List is the opened form of a list, for edits. It shares no memory with the
-// bytes it came from. It is not safe for use by several goroutines.
+// List is the opened form of a list, for edits. It reads the bytes it came from as
+// long as it lives, which must not change meanwhile, and never writes to them. It is
+// not safe for use by several goroutines.
 type List struct {
 	runs    [Options]run
-	options []openOptionEntry // by id, smallest first
+	options openOptions
 }
 
 // New returns an empty list.
@@ -14,9 +15,9 @@ func New() *List { return &List{} }
 
 // Clone returns a copy that shares nothing that an edit changes.
 func (l *List) Clone() *List {
-	c := &List{options: slices.Clone(l.options)}
+	c := &List{options: openOptions{packed: l.options.packed, entries: slices.Clone(l.options.entries)}}
 	for s := range l.runs {
-		c.runs[s].entries = slices.Clone(l.runs[s].entries)
+		c.runs[s] = run{packed: l.runs[s].packed, section: l.runs[s].section, entries: slices.Clone(l.runs[s].entries)}
 	}
 	return c
 }
@@ -25,24 +26,21 @@ func (l *List) Clone() *List {
 func (l *List) Len(s Section) int {
 	switch {
 	case s < Options:
-		return len(l.runs[s].entries)
+		return l.runs[s].len()
 	case s == Options:
-		return len(l.options)
+		return l.options.len()
 	}
 	return 0
 }
 
 // Rel returns what id is to the owner of the list.
 func (l *List) Rel(id uint64) (r Rel) {
-	if s, _, ok := l.edge(id); ok {
-		r = relOf[s]
-	}
-	for s := Blocking; s <= Requested; s++ {
-		if _, ok := l.runs[s].find(id); ok {
+	for s := range Options {
+		if l.runs[s].has(id) {
 			r |= relOf[s]
 		}
 	}
-	if _, ok := l.findOption(id); ok {
+	if l.options.has(id) {
 		r |= HasOption
 	}
 	return r
@@ -159,7 +157,7 @@ func (l *List) Put(s Section, id uint64, at uint32) bool {
 	if !s.beside() || !validID(id) {
 		return false
 	}
-	if _, ok := l.runs[s].find(id); ok {
+	if l.runs[s].has(id) {
 		return false
 	}
 	l.runs[s].insert(entry{id: id, mine: at})

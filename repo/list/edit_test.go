@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"pgregory.net/rapid"
+
 	"kith/repo"
 )
 
@@ -155,20 +157,32 @@ func TestList_Clone(t *testing.T) {
 	}
 }
 
-func TestView_Open_OwnMemory(t *testing.T) {
-	l := New()
-	l.AddFollowing(5, 1)
-	l.SetOption(7, Option{Note: true, Languages: []string{"de"}})
-	v := view(t, l)
-	want := slices.Clone(v.Bytes())
-	opened, err := v.Open()
-	if err != nil {
-		t.Fatal(err)
-	}
-	clear(v.Bytes())
-	if got := encode(t, opened); !slices.Equal(got, want) {
-		t.Fatalf("got %x, want %x", got, want)
-	}
+// Edits of an opened list, whatever they unpack, leave the bytes it came from alone.
+func TestView_Open_Bytes(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		l, w, rnd := drawBulk(rt)
+		v := view(rt, l)
+		before := slices.Clone(v.Bytes())
+		opened, err := v.Open()
+		if err != nil {
+			rt.Fatal(err)
+		}
+		ids := spread(700, 32)
+		for range rnd.IntN(30) {
+			o := op{kind: uint8(rnd.IntN(14)), id: ids[rnd.IntN(len(ids))], at: 1_700_000_000 + rnd.Uint32N(100_000)}
+			if got, want := o.apply(rt, opened, w); got != want {
+				rt.Fatalf("%+v: got %v, want %v", o, got, want)
+			}
+		}
+		if !slices.Equal(v.Bytes(), before) {
+			rt.Fatal("edits changed the bytes")
+		}
+		plain, again := encode(rt, opened), view(rt, opened)
+		w.sameSections(rt, opened, again)
+		if !slices.Equal(plain, again.Bytes()) {
+			rt.Fatal("encoded twice: other bytes")
+		}
+	})
 }
 
 func TestList_Encode_Appends(t *testing.T) {

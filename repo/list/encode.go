@@ -4,7 +4,6 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
-	"slices"
 
 	"kith/repo"
 )
@@ -17,7 +16,9 @@ func (l *List) Encode(dst []byte) ([]byte, error) {
 		return nil, fmt.Errorf("encode list of %d entries: %w", all, repo.ErrTooLarge)
 	}
 	start := len(dst)
-	dst = slices.Grow(dst, OutlineBytes+all*(width+3))
+	if dst == nil {
+		dst = make([]byte, 0, l.about(width, all))
+	}
 	dst = l.appendHeader(dst, width)
 	for s := range numSections {
 		dst = l.appendIDs(dst, s, width)
@@ -29,23 +30,45 @@ func (l *List) Encode(dst []byte) ([]byte, error) {
 	return dst, nil
 }
 
+// about is how many bytes the list will take, seldom too few.
+func (l *List) about(width, all int) int {
+	n := OutlineBytes + all*width + int(numSections)*binary.MaxVarintLen64 + l.OptionBytes()
+	for s := range l.runs {
+		if r := &l.runs[s]; r.packed != nil {
+			n += len(r.packed.column(r.section))
+		} else {
+			n += 3 * len(r.entries)
+		}
+	}
+	return n + 8
+}
+
 // widthAndCount returns the id width that the list needs and how many entries
 // it has.
 func (l *List) widthAndCount() (width, all int) {
 	var seen uint64
 	for s := range l.runs {
-		all += len(l.runs[s].entries)
-		for i := range l.runs[s].entries {
-			seen |= l.runs[s].entries[i].id
+		r := &l.runs[s]
+		all += r.len()
+		if r.packed != nil && (r.packed.width == narrow || r.packed.wide(r.section)) {
+			seen |= uint64(r.packed.width-narrow) << 32
+			continue
+		}
+		for i := range r.entries {
+			seen |= r.entries[i].id
 		}
 	}
-	for i := range l.options {
-		seen |= l.options[i].id
+	all += l.options.len()
+	if v := l.options.packed; v != nil && (v.width == narrow || v.wide(Options)) {
+		seen |= uint64(v.width-narrow) << 32
+	}
+	for i := range l.options.entries {
+		seen |= l.options.entries[i].id
 	}
 	if seen > math.MaxUint32 {
-		return wide, all + len(l.options)
+		return wide, all
 	}
-	return narrow, all + len(l.options)
+	return narrow, all
 }
 
 func (l *List) appendHeader(dst []byte, width int) []byte {
@@ -75,12 +98,18 @@ func appendCount(dst []byte, n uint32, width int) []byte {
 
 func (l *List) appendIDs(dst []byte, s Section, width int) []byte {
 	if s == Options {
-		for i := range l.options {
-			dst = appendID(dst, l.options[i].id, width)
+		if v := l.options.packed; v != nil && int(v.width) == width {
+			return append(dst, v.ids(s)...)
+		}
+		for _, o := range l.options.all() {
+			dst = appendID(dst, o.id, width)
 		}
 		return dst
 	}
-	entries := l.runs[s].entries
+	if r := &l.runs[s]; r.packed != nil && int(r.packed.width) == width {
+		return append(dst, r.packed.ids(s)...)
+	}
+	entries := l.runs[s].all()
 	for i := len(entries) - 1; i >= 0; i-- {
 		dst = appendID(dst, entries[i].id, width)
 	}
@@ -118,11 +147,16 @@ func (l *List) appendColumn(dst []byte, s Section) []byte {
 	start := len(dst)
 	dst = append(dst, room[:]...)
 	body := len(dst)
-	if s == Options {
-		for i := range l.options {
-			dst = append(dst, l.options[i].packed...)
+	switch {
+	case s == Options && l.options.packed != nil:
+		dst = append(dst, l.options.packed.column(s)...)
+	case s == Options:
+		for _, o := range l.options.entries {
+			dst = append(dst, o.packed...)
 		}
-	} else {
+	case l.runs[s].packed != nil:
+		dst = append(dst, l.runs[s].packed.column(s)...)
+	default:
 		dst = appendTimes(dst, l.runs[s].entries, s == Friends)
 	}
 	size := len(dst) - body

@@ -5,8 +5,8 @@ func (l *List) AppendIDs(dst []uint64, s Section) []uint64 {
 	if s >= Options {
 		return dst
 	}
-	for i := range l.runs[s].entries {
-		dst = append(dst, l.runs[s].entries[i].id)
+	for _, e := range l.runs[s].all() {
+		dst = append(dst, e.id)
 	}
 	return dst
 }

@@ -61,10 +61,10 @@ type merge struct {
 // account takes the edges with one account, the oldest first.
 func (m *merge) account(edges []Edge) {
 	l, id := m.list, edges[0].ID
-	if _, ok := l.runs[Blocking].find(id); ok {
+	if l.runs[Blocking].has(id) {
 		return
 	}
-	if _, ok := l.runs[BlockedBy].find(id); ok {
+	if l.runs[BlockedBy].has(id) {
 		return
 	}
 	e, was := entry{id: id}, Rel(0)
@@ -122,7 +122,7 @@ func (m *merge) settle() {
 		slices.Sort(m.dead[s])
 		slices.SortFunc(m.fresh[s], entry.compare)
 		r := &m.list.runs[s]
-		r.replace(weave(r.entries, m.dead[s], m.fresh[s]))
+		r.replace(weave(r.all(), m.dead[s], m.fresh[s]))
 	}
 }
 

@@ -1,27 +1,28 @@
 package list
 
 import (
-	"bytes"
 	"fmt"
 )
 
-// Open decodes the whole list for edits. It makes sure of ids, order and
-// columns; that no id stands twice is left to Check. Errors wrap ErrFormat.
+// Open makes the list ready for edits. It makes sure of ids, order and columns; that
+// no id stands twice is left to Check. A section is unpacked when an edit needs its
+// entries, out of the bytes of v. Errors wrap ErrFormat.
 func (v View) Open() (*List, error) {
 	l := New()
 	for s := range Options {
 		if v.parts[s].n == 0 {
 			continue
 		}
-		entries, err := v.openSection(s)
-		if err != nil {
+		if err := v.checkSection(s); err != nil {
 			return nil, fmt.Errorf("open list: %w", err)
 		}
-		l.runs[s].entries = entries
+		l.runs[s].packed, l.runs[s].section = &v, s
 	}
-	var err error
-	if l.options, err = v.openOptions(); err != nil {
-		return nil, fmt.Errorf("open list: %w", err)
+	if v.Len(Options) > 0 {
+		if err := v.checkOptions(); err != nil {
+			return nil, fmt.Errorf("open list: %w", err)
+		}
+		l.options.packed = &v
 	}
 	return l, nil
 }
@@ -30,7 +31,7 @@ func (v View) Open() (*List, error) {
 // bytes. It leaves room for edits to append.
 func (v *View) openSection(s Section) ([]entry, error) {
 	n := v.Len(s)
-	entries := make([]entry, n, n+n/16+8)
+	entries := make([]entry, n, n+n/32+8)
 	w := v.walk(s)
 	last := Cursor{}
 	for i := n - 1; w.step(); i-- {
@@ -57,15 +58,12 @@ func (w *walker) checkOrder(last Cursor, id uint64) error {
 	return nil
 }
 
-// openOptions copies the column once; the entries stay packed in the copy.
+// openOptions cuts the column into its entries, which stay packed.
 func (v *View) openOptions() ([]openOptionEntry, error) {
 	n := v.Len(Options)
-	if n == 0 {
-		return nil, nil
-	}
 	entries := make([]openOptionEntry, 0, n+1)
-	col := bytes.Clone(v.column(Options))
-	err := v.eachRawOption(col, func(id uint64, raw *rawOption) {
+	col := v.column(Options)
+	err := v.eachRawOption(col, func(id uint64, raw rawOption) {
 		entries = append(entries, openOptionEntry{id: id, packed: col[:raw.size:raw.size]})
 		col = col[raw.size:]
 	})
@@ -73,7 +71,7 @@ func (v *View) openOptions() ([]openOptionEntry, error) {
 }
 
 // eachRawOption hands every option of a column to fn, checked in full.
-func (v *View) eachRawOption(col []byte, fn func(id uint64, raw *rawOption)) error {
+func (v *View) eachRawOption(col []byte, fn func(id uint64, raw rawOption)) error {
 	last, ids := uint64(0), v.ids(Options)
 	for i := range v.Len(Options) {
 		id := v.id(ids, i)
@@ -88,7 +86,7 @@ func (v *View) eachRawOption(col []byte, fn func(id uint64, raw *rawOption)) err
 			return err
 		}
 		last, col = id, col[raw.size:]
-		fn(id, &raw)
+		fn(id, raw)
 	}
 	if len(col) != 0 {
 		return fmt.Errorf("%w: column of options ends late", ErrFormat)

@@ -2,6 +2,7 @@ package list
 
 import (
 	"cmp"
+	"math"
 	"slices"
 )
 
@@ -23,23 +24,72 @@ func (e entry) compare(f entry) int {
 }
 
 // run is an opened section: entries oldest first, so that what is new, which
-// most edits bring, goes at the end.
+// most edits bring, goes at the end. Until an edit needs its entries it stays packed:
+// most edits change one section of a list and only ask the others.
 //
 // An id is found by a plain scan. Once scans have cost more than an index
 // would, index maps each id to its key; the place then comes from a binary
 // search. So the index need not follow entries as they move, and may keep ids
 // that are gone: the search does not find them.
 type run struct {
+	packed  *View // which has the entries, in section; nil once they are unpacked
+	section Section
 	entries []entry
 	index   *index
 	scanned int // entries that scans have looked at
 }
 
-// indexAfter is how many full scans cost about as much as making the index.
-const indexAfter = 12
+// indexAfter is how many full scans cost about as much as making the index, and
+// packedScan how many packed entries are looked at in the time of an unpacked one.
+const (
+	indexAfter = 12
+	packedScan = 4
+)
+
+// len returns the number of entries.
+func (r *run) len() int {
+	if r.packed != nil {
+		return r.packed.Len(r.section)
+	}
+	return len(r.entries)
+}
+
+// all returns the entries, oldest first.
+func (r *run) all() []entry {
+	r.unpack()
+	return r.entries
+}
+
+func (r *run) unpack() {
+	if r.packed == nil {
+		return
+	}
+	entries, err := r.packed.openSection(r.section)
+	if err != nil {
+		panic("list: section was not checked when it came in: " + err.Error())
+	}
+	r.entries, r.packed = entries, nil
+}
+
+// has reports whether id stands in the run.
+func (r *run) has(id uint64) bool {
+	if r.packed == nil || r.worthIndex() {
+		_, ok := r.find(id)
+		return ok
+	}
+	r.scanned += r.packed.Len(r.section) / packedScan
+	if r.packed.width == narrow && id > math.MaxUint32 {
+		return false
+	}
+	return r.packed.has(r.packed.ids(r.section), id)
+}
 
 // find returns where id stands.
 func (r *run) find(id uint64) (int, bool) {
+	if r.packed != nil && !r.has(id) {
+		return 0, false
+	}
+	r.unpack()
 	if r.index == nil && !r.worthIndex() {
 		return r.scan(id)
 	}
@@ -63,9 +113,10 @@ func (r *run) scan(id uint64) (int, bool) {
 
 // worthIndex makes the index if scans have become too many.
 func (r *run) worthIndex() bool {
-	if len(r.entries) < 64 || r.scanned < indexAfter*len(r.entries) {
+	if n := r.len(); n < 64 || r.scanned < indexAfter*n {
 		return false
 	}
+	r.unpack()
 	r.index = newIndex(len(r.entries))
 	for _, e := range r.entries {
 		r.index.add(e.id, e.key())
@@ -75,6 +126,7 @@ func (r *run) worthIndex() bool {
 
 // place returns where an entry of the key and id of e stands or would stand.
 func (r *run) place(e entry) (int, bool) {
+	r.unpack()
 	if n := len(r.entries); n == 0 || r.entries[n-1].compare(e) < 0 {
 		return n, false
 	}
@@ -92,6 +144,7 @@ func (r *run) insert(e entry) {
 
 // remove takes out the entry at a place that find returned.
 func (r *run) remove(at int) entry {
+	r.unpack()
 	e := r.entries[at]
 	r.entries = slices.Delete(r.entries, at, at+1)
 	return e

@@ -164,6 +164,22 @@ var (
 // Own reports whether the account itself makes the entries of a section.
 func Own(s list.Section) bool { return !received(s) }
 
+// saying returns which sections of what the account did itself say something of some
+// bits.
+func saying(of list.Rel) (out []list.Section) {
+	for _, s := range ownSections {
+		if of&bitsOf[s] != 0 {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+var bitsOf = map[list.Section]list.Rel{
+	list.Friends: list.IsFollowing | list.IsFollower, list.Following: list.IsFollowing, list.Blocking: list.IsBlocking,
+	list.Muting: list.IsMuting, list.Requested: list.IsRequested, list.Options: list.HasOption,
+}
+
 // received reports whether others make the entries of a section.
 func received(s list.Section) bool {
 	return s == list.Followers || s == list.BlockedBy || s == list.Requests

@@ -36,7 +36,7 @@ func BenchmarkLocked(b *testing.B) {
 		for i, r := range rows {
 			ids[i] = r.AccountID
 		}
-		return relation.NewEdits(s, time.Now).Locked(context.Background(), ids, func(map[uint64]*relation.Draft) ([]relation.Row, error) {
+		return relation.NewEdits(s, time.Now).Locked(context.Background(), ids, nil, func(map[uint64]*relation.Draft) ([]relation.Row, error) {
 			return rows, nil
 		})
 	})

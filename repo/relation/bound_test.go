@@ -65,7 +65,7 @@ func TestDraft_Pack_Bound(t *testing.T) {
 		row = fresh(t, s, id)
 	}
 	for s, n := range want {
-		if got, err := row.Total(s); err != nil || got != n {
+		if got, _, err := row.Totals(s); err != nil || got != n {
 			t.Errorf("%s: %d, %v; want %d", s, got, err, n)
 		}
 	}

@@ -204,18 +204,21 @@ func (o Options) Of(id uint64) (list.Option, error) {
 	return opt, err
 }
 
+// EveryRel asks Rels for all that there is.
+const EveryRel = ^list.Rel(0)
+
 // Rels tells what each of ids is to the account of a row, and what it chose about
-// them. All that is in the row is known from it. What lies in the archive of what
-// the account did itself is found by the ids, in one statement; what others did and
-// is archived, the rows of these others tell, and of those whose own archive may
-// hold it, one more statement.
-func (s *Store) Rels(ctx context.Context, row Row, ids []uint64) (rels []list.Rel, options Options, err error) {
+// them, as far as the bits of; others may be missing. All that is in the row is known
+// from it. What lies in the archive of what the account did itself is found by the
+// ids, in one statement; what others did and is archived, the rows of these others
+// tell, and of those whose own archive may hold it, one more statement.
+func (s *Store) Rels(ctx context.Context, row Row, ids []uint64, of list.Rel) (rels []list.Rel, options Options, err error) {
 	for range steadyTries {
 		if rels, options, err = RelsOf(row, ids); err != nil || len(row.Archived) == 0 {
 			return rels, options, err
 		}
 		var looked []Row
-		if looked, err = s.archivedRels(ctx, row, ids, rels, &options); err != nil || len(looked) == 0 {
+		if looked, err = s.archivedRels(ctx, row, ids, of, rels, &options); err != nil || len(looked) == 0 {
 			return rels, options, err
 		}
 		same, err := s.archiveStood(ctx, looked)
@@ -241,7 +244,7 @@ func RelsOf(row Row, ids []uint64) ([]list.Rel, Options, error) {
 // archivedRels adds what is archived to rels and options. looked are the rows whose
 // archives it looked into: what it says is true of one moment if these have stood
 // still.
-func (s *Store) archivedRels(ctx context.Context, row Row, ids []uint64, rels []list.Rel, options *Options) (looked []Row, err error) {
+func (s *Store) archivedRels(ctx context.Context, row Row, ids []uint64, of list.Rel, rels []list.Rel, options *Options) (looked []Row, err error) {
 	a, err := row.Archive()
 	if err != nil {
 		return nil, err
@@ -250,7 +253,7 @@ func (s *Store) archivedRels(ctx context.Context, row Row, ids []uint64, rels []
 	for i, id := range ids {
 		at[id] = i
 	}
-	if a.any(ownSections...) {
+	if a.any(saying(of)...) {
 		looked = append(looked, row)
 		rows, err := ownOf(ctx, s.small, keysOf(row.AccountID, ids))
 		if err != nil {
@@ -267,10 +270,7 @@ func (s *Store) archivedRels(ctx context.Context, row Row, ids []uint64, rels []
 			rels[i] |= l.Rel(id)
 		}
 	}
-	if !a.any(receivedSections...) {
-		return looked, nil
-	}
-	more, err := s.received(ctx, row.AccountID, a, ids, rels, at)
+	more, err := s.received(ctx, row.AccountID, a, ids, of, rels, at)
 	return append(looked, more...), err
 }
 
@@ -287,10 +287,10 @@ func (o *Options) add(l *list.List, row ownRow) {
 
 // received adds what those of ids did to an account of which that may be archived.
 // It returns the rows whose archives it looked into.
-func (s *Store) received(ctx context.Context, id uint64, a Archive, ids []uint64, rels []list.Rel, at map[uint64]int) (looked []Row, err error) {
+func (s *Store) received(ctx context.Context, id uint64, a Archive, ids []uint64, of list.Rel, rels []list.Rel, at map[uint64]int) (looked []Row, err error) {
 	var ask []uint64
 	for i, r := range rels {
-		if slices.ContainsFunc(mirrors, func(m mirror) bool { return a.Len(m.theirs) > 0 && r&m.theirBit == 0 }) {
+		if slices.ContainsFunc(mirrors, func(m mirror) bool { return of&m.theirBit != 0 && a.Len(m.theirs) > 0 && r&m.theirBit == 0 }) {
 			ask = append(ask, ids[i])
 		}
 	}

@@ -160,7 +160,7 @@ func (d *Draft) pack(now uint32, limit, times int) (next Row, err error) {
 		if limit >= 0 {
 			d.cutAll(&next, limit, times)
 		}
-		if next.List, err = d.list.Encode(make([]byte, 0, len(d.row.List)+64)); err != nil {
+		if next.List, err = d.list.Encode(nil); err != nil {
 			return Row{}, fmt.Errorf("pack list of account %d: %w", d.row.AccountID, err)
 		}
 		if limit < 0 || times == 1 || len(next.List) <= max(MaxList, MaxList/10_000*limit) {

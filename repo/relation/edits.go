@@ -64,13 +64,14 @@ func lacking(drafts map[uint64]*Draft) bool {
 // Locked opens the rows of ids while it holds their locks, lets edit work on
 // them and swaps what edit returns. Where Swap would lose again and again to
 // other processes, this waits its turn instead. While the locks are held the
-// segments stand still too, so this is where drafts get what they lack.
-func (e *Edits) Locked(ctx context.Context, ids []uint64, edit func(map[uint64]*Draft) ([]Row, error)) (won bool, err error) {
+// segments stand still too, so this is where drafts get what they lack. The long list
+// of a draft that was loaded before is not sent again where its ver is the same.
+func (e *Edits) Locked(ctx context.Context, ids []uint64, loaded map[uint64]*Draft, edit func(map[uint64]*Draft) ([]Row, error)) (won bool, err error) {
 	var sent []Row
 	var read map[uint64]Row
 	err = e.store.inTx(ctx, func(tx *sqlx.Tx) error {
 		sent = nil
-		if read, err = e.store.selectRows(ctx, tx, ids, ` FOR UPDATE`); err != nil {
+		if read, err = e.store.lockRows(ctx, tx, ids, loaded); err != nil {
 			return err
 		}
 		drafts, err := openAll(maps.Values(read))

@@ -54,7 +54,7 @@ func TestEdits_Forget(t *testing.T) {
 // noted has an account keep a note about another.
 func noted(t *testing.T, e *relation.Edits, id, other uint64) {
 	t.Helper()
-	won, err := e.Locked(t.Context(), []uint64{id}, func(rows map[uint64]*relation.Draft) ([]relation.Row, error) {
+	won, err := e.Locked(t.Context(), []uint64{id}, nil, func(rows map[uint64]*relation.Draft) ([]relation.Row, error) {
 		if _, err := rows[id].SetNote(other, "a friend of a friend"); err != nil {
 			return nil, err
 		}

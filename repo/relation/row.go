@@ -59,14 +59,19 @@ func (r *Row) Archive() (Archive, error) {
 	return a, err
 }
 
-// Total returns how many entries a section has, those in the archive included.
-func (r *Row) Total(s list.Section) (int, error) {
+// Totals returns how many entries some sections have together, those in the archive
+// included, and how many these are.
+func (r *Row) Totals(sections ...list.Section) (all, archived int, err error) {
 	v, err := r.View()
 	if err != nil {
-		return 0, err
+		return 0, 0, err
 	}
 	a, err := r.Archive()
-	return v.Len(s) + a.Len(s), err
+	for _, s := range sections {
+		all += v.Len(s)
+		archived += a.Len(s)
+	}
+	return all + archived, archived, err
 }
 
 // Bucket returns the route of an account, the first key column of its rows.

@@ -37,7 +37,7 @@ func TestStore_Steady(t *testing.T) {
 	}
 	recall := func(fan uint64) {
 		t.Helper()
-		won, err := edits.Locked(t.Context(), []uint64{star, fan}, func(rows map[uint64]*relation.Draft) ([]relation.Row, error) {
+		won, err := edits.Locked(t.Context(), []uint64{star, fan}, nil, func(rows map[uint64]*relation.Draft) ([]relation.Row, error) {
 			if !relation.Settle(rows[star], rows[fan]) {
 				return nil, nil
 			}
@@ -63,7 +63,7 @@ func TestStore_Steady(t *testing.T) {
 				t.Errorf("%s: page of order %d is %v, %v; want %v", what, o, got, err, want)
 			}
 		}
-		rels, _, err := here.Rels(t.Context(), row, fans)
+		rels, _, err := here.Rels(t.Context(), row, fans, relation.EveryRel)
 		if err != nil || slices.ContainsFunc(rels, func(r list.Rel) bool { return r&friend != friend }) {
 			t.Errorf("%s: %v, %v; want friends", what, rels, err)
 		}

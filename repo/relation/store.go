@@ -55,13 +55,18 @@ func (s *Store) Fresh(ctx context.Context, ids []uint64) (map[uint64]Row, error)
 
 // selectRows reads rows by primary key. Index: PRIMARY (bucket, account_id), one range an id.
 func (s *Store) selectRows(ctx context.Context, q sqlx.QueryerContext, ids []uint64, lock string) (map[uint64]Row, error) {
+	return selectLists(ctx, q, ids, lock, `list`, nil)
+}
+
+// selectLists is selectRows with an expression for the list and its arguments.
+func selectLists(ctx context.Context, q sqlx.QueryerContext, ids []uint64, lock, lists string, args []any) (map[uint64]Row, error) {
 	out := make(map[uint64]Row, len(ids))
 	for _, id := range ids {
 		out[id] = absent(id)
 	}
 	for part := range slices.Chunk(inOrder(ids), MaxRows) {
-		where, args := db.Keys(padded(part, lock != ""))
-		rows, err := q.QueryxContext(ctx, `SELECT account_id, ver, list, friends, followers, following, archived, updated_at FROM relation WHERE (bucket, account_id) IN (`+where+`) ORDER BY bucket, account_id`+lock, args...)
+		where, keys := db.Keys(padded(part, lock != ""))
+		rows, err := q.QueryxContext(ctx, `SELECT account_id, ver, `+lists+`, friends, followers, following, archived, updated_at FROM relation WHERE (bucket, account_id) IN (`+where+`) ORDER BY bucket, account_id`+lock, append(slices.Clip(args), keys...)...)
 		if err != nil {
 			return nil, fmt.Errorf("load %d relations: %w", len(part), db.Wrap(err))
 		}
@@ -70,6 +75,42 @@ func (s *Store) selectRows(ctx context.Context, q sqlx.QueryerContext, ids []uin
 		}
 	}
 	return out, nil
+}
+
+// A list of longList bytes or more is not read again under its lock where a draft
+// has it at the same ver; so for maxHeld rows of one read, at most.
+const (
+	longList = 16 << 10
+	maxHeld  = 2
+)
+
+// lockRows reads rows under their locks. Index: PRIMARY (bucket, account_id), one
+// range an id.
+func (s *Store) lockRows(ctx context.Context, tx *sqlx.Tx, ids []uint64, loaded map[uint64]*Draft) (map[uint64]Row, error) {
+	held, args := make([]Row, 0, maxHeld), []any(nil)
+	for _, id := range ids {
+		if d := loaded[id]; d != nil && len(d.row.List) >= longList && len(held) < maxHeld {
+			held = append(held, d.row)
+		}
+	}
+	if len(held) == 0 {
+		return s.selectRows(ctx, tx, ids, ` FOR UPDATE`)
+	}
+	for i := range maxHeld { // always as many, so that few texts are kept
+		r := held[min(i, len(held)-1)]
+		args = append(args, r.AccountID, r.Ver)
+	}
+	rows, err := selectLists(ctx, tx, ids, ` FOR UPDATE`, `IF((account_id, ver) IN (`+db.Repeat(`(?,?)`, maxHeld)+`), '', list) AS list`, args)
+	if err != nil {
+		return nil, err
+	}
+	for _, h := range held {
+		if r, ok := rows[h.AccountID]; ok && r.Ver == h.Ver && len(r.List) == 0 {
+			r.List, r.token = h.List, h.token
+			rows[h.AccountID] = r
+		}
+	}
+	return rows, nil
 }
 
 // padded repeats the last of the ids of a locking read of more than 32 until their

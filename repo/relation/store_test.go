@@ -392,14 +392,14 @@ func TestEdits_Locked(t *testing.T) {
 	inside, done := make(chan struct{}), make(chan bool)
 	go func() {
 		<-inside
-		won, err := e.Locked(context.Background(), ids, func(rows map[uint64]*relation.Draft) ([]relation.Row, error) {
+		won, err := e.Locked(context.Background(), ids, nil, func(rows map[uint64]*relation.Draft) ([]relation.Row, error) {
 			rows[ids[0]].AddFollower(9, 5)
 			r, err := e.Pack(rows[ids[0]])
 			return []relation.Row{r}, err
 		})
 		done <- won && err == nil
 	}()
-	won, err := e.Locked(t.Context(), ids, func(rows map[uint64]*relation.Draft) ([]relation.Row, error) {
+	won, err := e.Locked(t.Context(), ids, nil, func(rows map[uint64]*relation.Draft) ([]relation.Row, error) {
 		close(inside) // the other now asks for the same locks and waits for ours
 		rows[ids[0]].AddFollower(8, 5)
 		r, err := e.Pack(rows[ids[0]])
@@ -416,7 +416,7 @@ func TestEdits_Locked(t *testing.T) {
 func TestEdits_Locked_Refused(t *testing.T) {
 	s := open(t, cache.NewNone())
 	e := relation.NewEdits(s, time.Now)
-	_, err := e.Locked(t.Context(), dbtest.IDs(t, 1), func(map[uint64]*relation.Draft) ([]relation.Row, error) {
+	_, err := e.Locked(t.Context(), dbtest.IDs(t, 1), nil, func(map[uint64]*relation.Draft) ([]relation.Row, error) {
 		return nil, repo.ErrTooLarge
 	})
 	if !errors.Is(err, repo.ErrTooLarge) {
@@ -506,7 +506,7 @@ func TestEdits_Locked_Recall(t *testing.T) {
 	if done, err := e.Trim(t.Context(), star, 1); err != nil || done.Entries != 1 {
 		t.Fatal(done, err)
 	}
-	won, err := e.Locked(t.Context(), ids, func(rows map[uint64]*relation.Draft) ([]relation.Row, error) {
+	won, err := e.Locked(t.Context(), ids, nil, func(rows map[uint64]*relation.Draft) ([]relation.Row, error) {
 		rows[other].AddFollowing(star, 5)
 		rows[star].AddFollower(other, 5)
 		if relation.Settle(rows[old], rows[star]) {
@@ -549,5 +549,60 @@ func TestStore_Index_Archive(t *testing.T) {
 		`SELECT account_id, archived FROM relation WHERE (bucket, account_id) IN ((?,?),(?,?))`:                                                                                                       {1, 1, 2, 2},
 	} {
 		dbtest.CheckIndex(t, pool, query, args...)
+	}
+}
+
+// A long list that a draft has at the same ver is not read again under the lock; one
+// of another ver is.
+func TestEdits_Locked_Loaded(t *testing.T) {
+	s := open(t, cache.NewNone())
+	e := relation.NewEdits(s, time.Now)
+	ids := dbtest.IDs(t, 3)
+	for _, id := range ids {
+		d, err := relation.Open(fresh(t, s, id))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range uint64(5000) {
+			d.AddFollower(1+i, uint32(i))
+		}
+		r, err := d.Pack(1, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		swapped(t, s, []relation.Row{r})
+	}
+	loaded := map[uint64]*relation.Draft{}
+	for _, id := range ids {
+		d, err := relation.Open(fresh(t, s, id))
+		if err != nil {
+			t.Fatal(err)
+		}
+		loaded[id] = d
+	}
+	swapped(t, s, []relation.Row{follower(t, fresh(t, s, ids[1]), 9000)})
+	for round := range 2 {
+		won, err := e.Locked(t.Context(), ids, loaded, func(rows map[uint64]*relation.Draft) ([]relation.Row, error) {
+			var out []relation.Row
+			for i, id := range ids {
+				want := 5000 + round
+				if i == 1 {
+					want++
+				}
+				if n := rows[id].Len(list.Followers); n != want {
+					t.Errorf("round %d: row %d has %d followers, want %d", round, i, n, want)
+				}
+				rows[id].AddFollower(uint64(10_000+round), 1)
+				r, err := e.Pack(rows[id])
+				if err != nil {
+					return nil, err
+				}
+				out = append(out, r)
+			}
+			return out, nil
+		})
+		if !won || err != nil {
+			t.Fatal(won, err)
+		}
 	}
 }

@@ -22,7 +22,7 @@ func TestStore_Swap_NotPrepared(t *testing.T) {
 		func() (bool, error) { return s.Swap(t.Context(), followed(t, s, ids[:3], 7)) },
 		func() (bool, error) { return s.Swap(t.Context(), followed(t, s, ids, 8)) },
 		func() (bool, error) {
-			return e.Locked(t.Context(), ids, func(map[uint64]*relation.Draft) ([]relation.Row, error) {
+			return e.Locked(t.Context(), ids, nil, func(map[uint64]*relation.Draft) ([]relation.Row, error) {
 				return followed(t, s, ids, 9), nil
 			})
 		},

@@ -43,7 +43,7 @@ func TestEdits_Rewrite_Gaps(t *testing.T) {
 				t.Fatalf("got %+v, %v", done, err)
 			}
 			for other, rel := range want {
-				if got, _, err := s.Rels(t.Context(), fresh(t, s, id), []uint64{other}); err != nil || got[0] != rel {
+				if got, _, err := s.Rels(t.Context(), fresh(t, s, id), []uint64{other}, relation.EveryRel); err != nil || got[0] != rel {
 					t.Errorf("%d is %b, %v, want %b", other, got, err, rel)
 				}
 			}

@@ -142,7 +142,7 @@ func (k *Kith) States(ctx context.Context, viewer uint64, ids []uint64) ([]State
 	if err != nil {
 		return nil, err
 	}
-	rels, _, err := k.rows.Rels(ctx, row, ids)
+	rels, _, err := k.rows.Rels(ctx, row, ids, relation.EveryRel)
 	if err != nil {
 		return nil, fmt.Errorf("states for %d: %w", viewer, err)
 	}

@@ -1,0 +1,6 @@
+//go:build race
+
+package api
+
+// racing says that the race detector is on, which makes times and allocations others.
+const racing = true
