@@ -183,16 +183,6 @@ func (w *world) overwriteOwn(id, other, by uint64) {
 	w.exec(`UPDATE relation_own SET other_id = ? WHERE bucket = ? AND account_id = ? AND other_id = ?`, by, relation.Bucket(id), id, other)
 }
 
-// rewriteSegment changes the bytes of an archived list.
-func (w *world) rewriteSegment(id uint64, s list.Section, edit func(b []byte) []byte) {
-	w.Helper()
-	var b []byte
-	if err := w.small.GetContext(w.Context(), &b, `SELECT list FROM relation_archive WHERE bucket = ? AND account_id = ? AND section = ?`, relation.Bucket(id), id, s); err != nil {
-		w.Fatal(err)
-	}
-	w.exec(`UPDATE relation_archive SET list = ? WHERE bucket = ? AND account_id = ? AND section = ?`, edit(b), relation.Bucket(id), id, s)
-}
-
 // rewriteList changes the bytes of a list behind everybody's back.
 func (w *world) rewriteList(id uint64, edit func(b []byte) []byte) {
 	w.Helper()
