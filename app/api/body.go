@@ -140,20 +140,28 @@ func fits(raw []byte, most int) bool {
 func (v values) with(name string, field any) values {
 	switch field := field.(type) {
 	case string:
-		return append(v, value{name, field})
+		return append(v, value{name: name, text: field})
 	case bool:
-		return append(v, value{name, strconv.FormatBool(field)})
+		return append(v, value{name: name, text: strconv.FormatBool(field)})
 	case json.Number:
-		return append(v, value{name, field.String()})
+		return append(v, value{name: name, text: field.String()})
 	case []any:
 		if len(field) == 0 {
-			return append(v, value{name, ""})
+			return append(v, value{name: name, shape: element})
 		}
 		for _, one := range field {
-			if _, nested := one.([]any); !nested {
-				v = v.with(name, one)
+			from := len(v)
+			if _, nested := one.([]any); nested {
+				v = append(v, value{name: name, shape: odd})
+				continue
+			}
+			v = v.with(name, one)
+			for i := from; i < len(v); i++ {
+				v[i].shape = max(v[i].shape, element)
 			}
 		}
+	case map[string]any:
+		return append(v, value{name: name, shape: odd})
 	}
 	return v
 }
@@ -173,7 +181,7 @@ func readMultipart(raw []byte, boundary string) (values, error) {
 			if !utf8.ValidString(text) {
 				return nil, invalid("The parameters are not valid UTF-8")
 			}
-			v = append(v, value{plainName(name), text})
+			v = append(v, value{name: plainName(name), text: text})
 		}
 	}
 	return v, nil

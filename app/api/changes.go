@@ -39,7 +39,11 @@ func (s *Server) follow(ctx context.Context, c *call) error {
 	if o.Notify, err = sent.flag("notify"); err != nil {
 		return err
 	}
-	if languages, given := sent.all("languages"); given {
+	languages, given, err := sent.all("languages")
+	if err != nil {
+		return err
+	}
+	if given {
 		o.Languages = &languages
 	}
 	r, err := s.cfg.Relations.Follow(ctx, c.account(), target, o)
@@ -75,7 +79,11 @@ func (s *Server) note(ctx context.Context, c *call) error {
 	if err != nil {
 		return err
 	}
-	r, err := s.cfg.Relations.SetNote(ctx, c.account(), target, sent.get("comment"))
+	comment, err := sent.one("comment")
+	if err != nil {
+		return err
+	}
+	r, err := s.cfg.Relations.SetNote(ctx, c.account(), target, comment)
 	return c.relationship(r, err)
 }
 

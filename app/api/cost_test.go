@@ -129,7 +129,7 @@ func (w *costWorld) measure(route string, c compared) costed {
 	best := costed{route: route, name: c.name}
 	rounds := costRounds
 	if strings.HasPrefix(route, http.MethodGet) {
-		rounds *= 3 // what only reads may be asked again
+		rounds *= 8 // what only reads may be asked again
 	}
 	for round := range rounds {
 		var large, small []cost

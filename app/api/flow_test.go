@@ -183,3 +183,28 @@ func multipartPost(t *testing.T, path string, pairs ...string) (method, to, kind
 }
 
 func text(id uint64) string { return strings.Trim(string(appendID(nil, id)), `"`) }
+
+// What is an object or an array in JSON where one value is asked for is refused, and
+// changes nothing.
+func TestFlow_OddJSON(t *testing.T) {
+	w := newLiveWorld(t)
+	a, b := w.add(false), w.add(false)
+	into[rel](w.as(a).json(at(b, "/note"), `{"comment":"kept"}`))
+	into[rel](w.as(a).json(at(b, "/mute"), `{"duration":3600}`))
+	for path, bodies := range map[string][]string{
+		"/note":   {`{"comment":{"a":1}}`, `{"comment":["x","y"]}`, `{"comment":[]}`, `{"comment":[["x"]]}`},
+		"/mute":   {`{"duration":{"a":1}}`, `{"duration":[]}`, `{"duration":[60]}`, `{"notifications":{}}`, `{"notifications":[true]}`},
+		"/follow": {`{"languages":{"a":"de"}}`, `{"languages":[["de"]]}`, `{"languages":["de",{}]}`, `{"reblogs":[false]}`, `{"notify":{"x":true}}`},
+	} {
+		for _, body := range bodies {
+			w.as(a).json(at(b, path), body).want(http.StatusUnprocessableEntity)
+		}
+	}
+	r := into[[]rel](w.as(a).get("/api/v1/accounts/relationships?id[]=" + text(b)))[0]
+	if r.Note != "kept" || r.MutingExpiresAt == nil || r.Following {
+		t.Errorf("got %+v, want the note and the mute as they were", r)
+	}
+	if r := into[rel](w.as(a).json(at(b, "/follow"), `{"languages":["de"],"unknown":{"a":[]}}`)); !r.Following {
+		t.Errorf("got %+v, want a follow: what is unknown is not looked at", r)
+	}
+}

@@ -12,7 +12,19 @@ import (
 // the same.
 type values []value
 
-type value struct{ name, text string }
+type value struct {
+	name, text string
+	shape      shape
+}
+
+// shape is what a value was in JSON.
+type shape uint8
+
+const (
+	single  shape = iota
+	element       // of an array
+	odd           // an object, or an array in an array: nothing that is asked for
+)
 
 // readQuery reads name=value pairs as they stand in a query or a form. It is
 // written out because a page asks for forty ids, and url.ParseQuery makes a
@@ -45,7 +57,7 @@ func readQuery(raw string) (values, error) {
 		if err != nil {
 			return nil, err
 		}
-		v = append(v, value{name, text})
+		v = append(v, value{name: name, text: text})
 	}
 	return v, nil
 }
@@ -98,18 +110,31 @@ func (v values) get(name string) string {
 	return ""
 }
 
+// one is get for a value that must not be an array or an object in JSON.
+func (v values) one(name string) (string, error) {
+	for i := len(v) - 1; i >= 0; i-- {
+		if v[i].name == name && v[i].shape != single {
+			return "", unprocessable("Validation failed: %s must be a single value", name)
+		}
+	}
+	return v.get(name), nil
+}
+
 // all returns the values of a name without empty ones, and whether there were
 // any at all: an empty array is one empty value.
-func (v values) all(name string) (texts []string, given bool) {
+func (v values) all(name string) (texts []string, given bool, err error) {
 	for _, one := range v {
 		if one.name == name {
+			if one.shape == odd {
+				return nil, false, unprocessable("Validation failed: %s must be an array of texts", name)
+			}
 			given = true
 			if one.text != "" {
 				texts = append(texts, one.text)
 			}
 		}
 	}
-	return texts, given
+	return texts, given, nil
 }
 
 // ids returns the account ids of a name, which may be most in number. What is
@@ -140,7 +165,11 @@ func parseID(s string) (uint64, bool) {
 // flag returns a yes or no, nil where none was given.
 func (v values) flag(name string) (*bool, error) {
 	var yes bool
-	switch text := v.get(name); strings.ToLower(text) {
+	text, err := v.one(name)
+	if err != nil {
+		return nil, err
+	}
+	switch strings.ToLower(text) {
 	case "":
 		return nil, nil
 	case "true", "1", "t", "on", "yes":
@@ -154,9 +183,9 @@ func (v values) flag(name string) (*bool, error) {
 
 // number returns a whole number, 0 where none was given.
 func (v values) number(name string) (int64, error) {
-	text := v.get(name)
+	text, err := v.one(name)
 	if text == "" {
-		return 0, nil
+		return 0, err
 	}
 	n, err := strconv.ParseInt(text, 10, 64)
 	if err != nil {

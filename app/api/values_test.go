@@ -48,7 +48,7 @@ func TestValues(t *testing.T) {
 			t.Errorf("%s: got %q, want %q", name, got, want)
 		}
 	}
-	if texts, given := v.all("empty"); texts != nil || !given {
+	if texts, given, err := v.all("empty"); texts != nil || !given || err != nil {
 		t.Errorf("got %v, %v; want an empty array", texts, given)
 	}
 }

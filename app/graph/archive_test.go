@@ -9,6 +9,7 @@ import (
 
 	"kith/repo/cache"
 	"kith/repo/dbtest"
+	"kith/repo/list"
 	"kith/repo/relation"
 )
 
@@ -72,4 +73,38 @@ func TestImport_Archive(t *testing.T) {
 			t.Errorf("%d lines, %d of them different", len(lines), n)
 		}
 	})
+}
+
+// A file with edges between people who block, whose blocks are archived, changes
+// nothing the second time: blocks are looked at, not moved.
+func TestImport_ArchivedBlocks(t *testing.T) {
+	w := newWorld(t, dbtest.DB(t))
+	w.rows = relation.New(dbtest.DB(t), dbtest.DB(t), cache.NewNone(), 5)
+	ids := dbtest.IDs(t, 40)
+	edits := relation.NewEdits(w.rows, func() time.Time { return testNow })
+	var text strings.Builder
+	for i, other := range ids[1:] {
+		won, err := edits.Locked(t.Context(), []uint64{ids[0], other}, nil, func(rows map[uint64]*relation.Draft) (out []relation.Row, err error) {
+			rows[ids[0]].Put(list.Blocking, other, uint32(i+1))
+			rows[other].Put(list.BlockedBy, ids[0], uint32(i+1))
+			for _, d := range rows {
+				r, err := edits.Pack(d)
+				if err != nil {
+					return nil, err
+				}
+				out = append(out, r)
+			}
+			return out, nil
+		})
+		if !won || err != nil {
+			t.Fatal(won, err)
+		}
+		fmt.Fprintf(&text, "%d %d\n%d %d\n", ids[0], other, other, ids[0])
+	}
+	for range 2 {
+		got := mustImport(t, w.config(strings.NewReader(text.String())))
+		if got.RowsWritten != 0 || got.EdgesNew != 0 || got.Blocked == 0 {
+			t.Errorf("got %+v, want all blocked and nothing written", got)
+		}
+	}
 }

@@ -119,7 +119,7 @@ func (s *Service) shown(ctx context.Context, viewer, owner uint64, o list.Order,
 // cost next to nothing, archived ones are looked up.
 const (
 	maxSkipped         = 20_000
-	maxSkippedArchived = 200
+	maxSkippedArchived = 100
 )
 
 func (s *Service) shownTo(ctx context.Context, viewer, owner uint64, o list.Order, r Range) (Page, error) {
