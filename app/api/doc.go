@@ -102,6 +102,10 @@
 //   - max_id, since_id and min_id are cursors out of a Link header, not account
 //     ids. They name a place, not a row, so they stay good when the account at
 //     that place is gone. A page links to the next only if it is full.
+//   - familiar_followers is an answer to show, not a count: it looks at the newest 1,000
+//     whom the viewer follows and at the followers in the rows of those asked about,
+//     not in their archives, and names 40 for one account and 160 in all.
+//   - A page past very many people who are blocked is empty, and links to the next.
 //   - A body may be a form, JSON or multipart; unknown fields are ignored,
 //     values that cannot be read are refused with 422.
 //
