@@ -10,8 +10,6 @@ import (
 	"strings"
 	"time"
 	"unicode/utf8"
-
-	"github.com/robfig/cron/v3"
 )
 
 // minSecret is the shortest token secret in bytes: as long as what HS256 makes
@@ -143,31 +141,9 @@ func (c Cron) Check() error {
 		}
 	}
 	return cmp.Or(
-		cronExpression("KITH_CRON_TRIM", c.Trim), cronExpression("KITH_CRON_AFFINITY", c.Affinity),
-		cronExpression("KITH_CRON_SUGGEST", c.Suggest), cronExpression("KITH_CRON_AUDIT", c.Audit),
-		cronExpression("KITH_CRON_EXPIRE", c.Expire),
 		within("KITH_CRON_RATE", c.Rate, 0, 10_000_000),
 		within("KITH_JOB_RUN_KEEP", c.RunKeep, time.Hour, 87600*time.Hour),
 	)
-}
-
-// cronExpression refuses what is no schedule.
-func cronExpression(name, text string) error {
-	if text = strings.TrimSpace(text); text == "" || text == "off" {
-		return nil
-	}
-	if strings.HasPrefix(text, "@every") || strings.Contains(text, "TZ=") {
-		return refuse(name, fmt.Sprintf("%q has @every or a time zone: give it five fields, in UTC", text))
-	}
-	fields := cron.SecondOptional | cron.Minute | cron.Hour | cron.Dom | cron.Month | cron.Dow | cron.Descriptor
-	schedule, err := cron.NewParser(fields).Parse(text)
-	if err != nil {
-		return refuse(name, fmt.Sprintf("%q is not a cron expression: %v", text, err))
-	}
-	if schedule.Next(time.Now()).IsZero() {
-		return refuse(name, fmt.Sprintf("%q never comes", text))
-	}
-	return nil
 }
 
 // Check refuses values that make no sense.

@@ -90,11 +90,11 @@ type Affinity struct {
 // Cron says when the maintenance jobs run and how fast they may be. `kith cron`
 // and `kith dev` run them.
 type Cron struct {
-	Trim          string        `name:"cron-trim" env:"KITH_CRON_TRIM" default:"*/5 * * * *" help:"When the job trim runs, which moves what is over KITH_LIST_CAP to the archive: a cron expression of five fields (minute, hour, day, month, weekday), or six with the second first, in UTC; off for never. Set it the same in every process."`
-	Affinity      string        `name:"cron-affinity" env:"KITH_CRON_AFFINITY" default:"*/5 * * * *" help:"When the job affinity runs, which folds the interactions taken since into the hidden order of friends; as KITH_CRON_TRIM."`
-	Suggest       string        `name:"cron-suggest" env:"KITH_CRON_SUGGEST" default:"20 * * * *" help:"When the job suggest runs, which makes the suggestions of accounts seen recently; as KITH_CRON_TRIM."`
-	Audit         string        `name:"cron-audit" env:"KITH_CRON_AUDIT" default:"0 2 * * 0" help:"When the job audit runs, which reads all rows and reports faults; as KITH_CRON_TRIM. The default is Sunday at 2."`
-	Expire        string        `name:"cron-expire" env:"KITH_CRON_EXPIRE" default:"30 3 * * *" help:"When the job expire runs, which reads all rows and drops mutes and requests whose time has passed, and old records of job runs; as KITH_CRON_TRIM."`
+	Trim          Schedule      `name:"cron-trim" env:"KITH_CRON_TRIM" default:"*/5 * * * *" help:"When the job trim runs, which moves what is over KITH_LIST_CAP to the archive: a cron expression of five fields (minute, hour, day, month, weekday), or six with the second first, in UTC; off for never. Set it the same in every process."`
+	Affinity      Schedule      `name:"cron-affinity" env:"KITH_CRON_AFFINITY" default:"*/5 * * * *" help:"When the job affinity runs, which folds the interactions taken since into the hidden order of friends; as KITH_CRON_TRIM."`
+	Suggest       Schedule      `name:"cron-suggest" env:"KITH_CRON_SUGGEST" default:"20 * * * *" help:"When the job suggest runs, which makes the suggestions of accounts seen recently; as KITH_CRON_TRIM."`
+	Audit         Schedule      `name:"cron-audit" env:"KITH_CRON_AUDIT" default:"0 2 * * 0" help:"When the job audit runs, which reads all rows and reports faults; as KITH_CRON_TRIM. The default is Sunday at 2."`
+	Expire        Schedule      `name:"cron-expire" env:"KITH_CRON_EXPIRE" default:"30 3 * * *" help:"When the job expire runs, which reads all rows and drops mutes and requests whose time has passed; as KITH_CRON_TRIM."`
 	Rate          int           `name:"cron-rate" env:"KITH_CRON_RATE" default:"5000" help:"How many rows a second a job reads at most, 0 for any number, at most 10000000. Lower it where live traffic feels the jobs; 10 million rows take 33 minutes with the default."`
 	RequestExpiry time.Duration `name:"request-expiry" env:"KITH_REQUEST_EXPIRY" default:"2160h" help:"How long a request to follow waits for an answer before the job expire drops it, 1h to 87600h; 0 for ever. The default is 90 days."`
 	RunKeep       time.Duration `name:"job-run-keep" env:"KITH_JOB_RUN_KEEP" default:"720h" help:"How long the records of job runs are kept, 1h to 87600h; the newest of each job always is."`

@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"kith/app/affinity"
+	"kith/repo"
 )
 
 // Affinity is the job that folds the interaction log into the affinity rows,
@@ -21,13 +22,13 @@ func Affinity(f *affinity.Folder) Job {
 	}
 }
 
-const lastBucket = 1023
+const lastBucket = repo.Buckets - 1
 
 func foldAll(ctx context.Context, f *affinity.Folder, run *Run) error {
 	below := f.Before()
 	from, to := uint16(0), uint16(lastBucket)
 	if run.Account != 0 {
-		from = uint16(run.Account & lastBucket)
+		from = repo.Bucket(run.Account)
 		to = from
 	}
 	total, err := f.Waiting(ctx, from, to)

@@ -3,30 +3,33 @@
 //
 //	Scheduler ──tick──► Runner ──lease, cursor, row in job_run──► Job.Work
 //	                      ▲                                          │
-//	                      └──── Step: pace, progress, cursor ◄───────┘
+//	                      └── Run.Step: pace, progress, cursor ◄─────┘
+//
+// A new job is a file here and a line in cmd/kith/jobs.go, with a setting for its
+// schedule.
 //
 // Any number of processes may run a Scheduler. At each tick all of them ask for
-// the job's lease (repo/lease); one gets it and works, the others stand by: when
-// the lease comes free they look whether the tick has been served, and go on
-// where the work stopped if it has not. So a process that is killed is followed
-// by another within a term, and one that is stopped in order at once. Ticks are
-// moments of UTC that all processes compute alike, so that a tick is served
-// once however much their clocks differ.
+// the job's lease (repo/lease); one gets it and works, the others wait: when the
+// lease is free again they check whether the tick has been served, and if it has
+// not they go on where the work stopped. So another process goes on with the work
+// of one that was killed within a term of the lease, and at once with that of one
+// that was stopped in order. Ticks are moments of UTC that all processes compute
+// alike, so that a tick is served once however much their clocks differ.
 //
 // # Promises
 //
 //   - A job runs in one process at a time, as nearly as leases can tell.
 //   - A job whose lease is lost stops before its next write: Step refuses, and
-//     ctx ends. What it writes is guarded by itself all the same.
+//     ctx ends. What it writes is safe without the lease, too.
 //   - A job that was stopped or killed goes on at its cursor, which is saved after
-//     the first step, every second and at the end, and with it what the run has
-//     done. It may see the last second's rows again.
+//     the first step, every second and at the end, together with the numbers of
+//     the run. It may see the last second's rows again.
 //   - No more rows a second are looked at than the settings allow.
-//   - Every run but a dry one leaves a row in job_run. A dry run writes nothing
-//     at all, and needs no lease.
-//   - A row that cannot be worked on is logged and passed over; the run then
+//   - Every run but a dry one leaves a row in job_run, and deletes those of its job
+//     that are too old. A dry run writes nothing at all, and needs no lease.
+//   - A row that cannot be worked on is logged and skipped (Run.Skip); the run then
 //     counts as failed when it has done the others.
 //
-// A tick that comes while the job still runs is left out. A tick at which no
-// process lives is left out, too; work that was begun is taken up at the start.
+// A tick that comes while the job still runs is left out. So is a tick at which no
+// process runs; work that was begun is taken up when one starts.
 package cron

@@ -2,62 +2,25 @@ package cron
 
 import (
 	"context"
-	"slices"
+	"fmt"
+	"strconv"
 	"time"
 
 	apprelation "kith/app/relation"
-	"kith/repo/job"
+	"kith/repo"
 	"kith/repo/list"
 	"kith/repo/relation"
 )
 
-// ExpireConfig is what the job expire works with.
-type ExpireConfig struct {
-	Rows      ExpireRows
-	Relations Expirer
-	// Requests is how long a request to follow waits for an answer, 0: for ever.
-	Requests time.Duration
-	Runs     ExpireRuns
-	// Jobs are the jobs whose runs are kept for Keep.
-	Jobs []string
-	Keep time.Duration
-	Now  func() time.Time
-}
-
-// ExpireRows reads relation rows.
-type ExpireRows interface {
-	WalkOutlines(ctx context.Context, after uint64, limit int) ([]relation.Outline, error)
-	Outlines(ctx context.Context, ids []uint64) ([]relation.Outline, error)
-	Fresh(ctx context.Context, ids []uint64) (map[uint64]relation.Row, error)
-}
-
-// Expirer drops what has passed from the lists of one account.
-type Expirer interface {
-	Expire(ctx context.Context, row relation.Row, e apprelation.Expiry) (apprelation.Expired, error)
-}
-
-// ExpireRuns deletes old runs of jobs.
-type ExpireRuns interface {
-	Old(ctx context.Context, name string, before int64) (int64, error)
-	Expire(ctx context.Context, name string, before int64, limit int) (int64, error)
-}
-
-var (
-	_ ExpireRows = (*relation.Store)(nil)
-	_ Expirer    = (*apprelation.Service)(nil)
-	_ ExpireRuns = (*job.Store)(nil)
-)
-
 const (
-	expirePage  = 500  // outlines read at once
-	expireLists = 20   // whole rows read at once
-	expireRuns  = 1000 // runs deleted at once
+	expirePage  = 500 // outlines read at once
+	expireLists = 20  // whole rows read at once
 )
 
-// Expire makes the job that drops what has passed: mutes past their end,
-// requests that nobody answered, and old runs of jobs. No index knows who
-// mutes until when, so it walks all rows; it reads the lengths of their
-// sections first and only of few the lists.
+// Expire makes the job that drops what has passed: mutes past their end, and
+// requests that nobody answered for as long as requests says (0: they wait for
+// ever). No index knows who mutes until when, so it walks all rows; it reads the
+// lengths of their sections first, and the lists of few.
 //
 // The walk is cheap enough to do without an index, which every write would pay
 // for. A graph of 81,306 accounts and 1.4 million edges, all in memory, on 2 cores
@@ -67,71 +30,66 @@ const (
 //	every tenth account mutes somebody     0.23 s   350,000 rows a second
 //	and 813 of these mutes have ended      0.66 s   half a millisecond each
 //
-// so that at the default pace of 5,000 rows a second it is at work for one or two
+// so that at the default pace of 5,000 rows a second it works for one or two
 // hundredths of its time: 16 s for these, 33 minutes for 10 million accounts, once
 // a day.
-func Expire(cfg *ExpireConfig) Job {
-	e := expiring{cfg}
-	return Job{Name: "expire", About: "ends mutes and requests whose time has passed, and deletes old runs of jobs", Work: e.work}
+func Expire(rows *relation.Store, relations *apprelation.Service, requests time.Duration) Job {
+	e := expiring{rows: rows, relations: relations, requests: requests}
+	return Job{Name: "expire", About: "ends mutes and requests whose time has passed", Work: e.work}
 }
 
-type expiring struct{ *ExpireConfig }
+type expiring struct {
+	rows      *relation.Store
+	relations *apprelation.Service
+	requests  time.Duration
+}
 
 func (e expiring) work(ctx context.Context, run *Run) error {
-	bad := &faults{run: run, what: "expire"}
 	w := &walk{}
 	if run.Account != 0 {
-		page, err := e.Rows.Outlines(ctx, []uint64{run.Account})
-		if err == nil && len(page) > 0 {
-			err = e.page(ctx, run, bad, w, page)
-		}
+		page, err := e.rows.Outlines(ctx, []uint64{run.Account})
 		if err != nil {
 			return err
 		}
-		return bad.err()
+		return e.page(ctx, run, w, page)
 	}
 	if err := w.resume(run.Cursor()); err != nil {
 		return err
 	}
 	for {
-		page, err := e.Rows.WalkOutlines(ctx, w.at, expirePage)
+		page, err := e.rows.WalkOutlines(ctx, w.at, expirePage)
 		if err != nil {
 			return err
 		}
 		if len(page) == 0 {
-			break
+			return run.Step(ctx, Step{Total: w.rows})
 		}
-		w.last(len(page), expirePage)
-		if err := e.page(ctx, run, bad, w, page); err != nil {
+		if err := e.page(ctx, run, w, page); err != nil {
 			return err
 		}
 	}
-	if err := e.runs(ctx, run, w); err != nil {
-		return err
-	}
-	if err := run.Step(ctx, Step{Total: w.rows}); err != nil {
-		return err
-	}
-	return bad.err()
 }
 
 // page goes through outlines and, in small groups, the rows that may have
 // something to expire.
-func (e expiring) page(ctx context.Context, run *Run, bad *faults, w *walk, page []relation.Outline) error {
+func (e expiring) page(ctx context.Context, run *Run, w *walk, page []relation.Outline) error {
+	if len(page) < expirePage {
+		w.all = w.rows + int64(len(page))
+	}
 	var group []uint64
 	looked := int64(0)
 	for i, o := range page {
 		looked++
-		if err := bad.note(ctx, o.AccountID, o.Err); err != nil {
+		if err := run.Skip(ctx, o.AccountID, o.Err); err != nil {
 			return err
 		}
-		if e.concerns(o) {
+		if o.Err == nil && (o.Has(list.Muting) || e.requests > 0 && (o.Has(list.Requests) || o.Has(list.Requested))) {
 			group = append(group, o.AccountID)
 		}
 		if len(group) < expireLists && i < len(page)-1 {
 			continue
 		}
-		done, err := e.group(ctx, run, bad, group)
+		done, err := e.group(ctx, run, group)
 		if err != nil {
 			return err
 		}
@@ -143,63 +101,61 @@ func (e expiring) page(ctx context.Context, run *Run, bad *faults, w *walk, page
 	return nil
 }
 
-// concerns reports that a row has a section from which something may expire.
-func (e expiring) concerns(o relation.Outline) bool {
-	return o.Err == nil && (o.Has(list.Muting) || e.Requests > 0 && (o.Has(list.Requests) || o.Has(list.Requested)))
-}
-
 // group expires what there is to expire in a few rows.
-func (e expiring) group(ctx context.Context, run *Run, bad *faults, ids []uint64) (done int64, err error) {
+func (e expiring) group(ctx context.Context, run *Run, ids []uint64) (done int64, err error) {
 	if len(ids) == 0 {
 		return 0, nil
 	}
-	rows, err := e.Rows.Fresh(ctx, ids)
+	rows, err := e.rows.Fresh(ctx, ids)
 	if err != nil {
 		return 0, err
 	}
 	for _, id := range ids {
-		got, err := e.Relations.Expire(ctx, rows[id], apprelation.Expiry{Requests: e.Requests, Dry: run.DryRun})
+		got, err := e.relations.Expire(ctx, rows[id], apprelation.Expiry{Requests: e.requests, Dry: run.DryRun})
 		if got != (apprelation.Expired{}) {
 			done++
 			run.Log.Debug("expired", "account", id, "mutes", got.Mutes, "requests", got.Requests)
 		}
-		if err := bad.note(ctx, id, err); err != nil {
+		if err := run.Skip(ctx, id, err); err != nil {
 			return done, err
 		}
 	}
 	return done, nil
 }
 
-// runs deletes old runs of all jobs.
-func (e expiring) runs(ctx context.Context, run *Run, w *walk) error {
-	before := e.Now().Add(-e.Keep).UnixMilli()
-	var names []string
-	for _, name := range slices.Sorted(slices.Values(e.Jobs)) {
-		names = append(names, name, job.OfOne(name))
+// walk is the way of a job through all rows in the order of the key (bucket, account).
+type walk struct {
+	at    uint64  // the last account that is done, 0: none
+	begun float64 // share of the buckets before this run's first row
+	rows  int64   // rows that this run is done with
+	all   int64   // rows of this run, 0: not known yet
+}
+
+// resume goes on at a cursor that pass wrote.
+func (w *walk) resume(cursor string) (err error) {
+	if cursor == "" {
+		return nil
 	}
-	for _, name := range names {
-		if run.DryRun {
-			n, err := e.Runs.Old(ctx, name, before)
-			if err != nil {
-				return err
-			}
-			if err := run.Step(ctx, w.pass(w.at, n, n)); err != nil {
-				return err
-			}
-			continue
-		}
-		for {
-			n, err := e.Runs.Expire(ctx, name, before, expireRuns)
-			if err != nil {
-				return err
-			}
-			if err := run.Step(ctx, w.pass(w.at, n, n)); err != nil {
-				return err
-			}
-			if n < expireRuns {
-				break
-			}
-		}
+	if w.at, err = strconv.ParseUint(cursor, 10, 64); err != nil {
+		return fmt.Errorf("read the cursor %q: %w", cursor, err)
 	}
+	w.begun = share(w.at)
 	return nil
+}
+
+// share is how much of all rows comes before an account, if all buckets hold
+// about as many.
+func share(account uint64) float64 { return float64(repo.Bucket(account)) / repo.Buckets }
+
+// pass counts rows up to an account and returns the step to report. Until the last
+// page is reached the total is a guess from how far the run came: to count the rows
+// would be a walk of its own.
+func (w *walk) pass(account uint64, rows, done int64) Step {
+	w.at = account
+	w.rows += rows
+	total := w.all
+	if gone := share(account) - w.begun; total == 0 && gone > 0 {
+		total = max(w.rows, int64(float64(w.rows)*(1-w.begun)/gone))
+	}
+	return Step{Rows: rows, Done: done, Total: total, Cursor: strconv.FormatUint(account, 10)}
 }

@@ -11,14 +11,12 @@ import (
 	"kith/app/relation"
 	"kith/cron"
 	"kith/repo/dbtest"
-	"kith/repo/job"
 	"kith/repo/list"
+	rows "kith/repo/relation"
 )
 
-// expire makes the job as it is at the world's time.
 func (w *world) expire(requests time.Duration) cron.Job {
-	return cron.Expire(&cron.ExpireConfig{Rows: w.rows, Relations: w.Service, Requests: requests,
-		Runs: w.worker.runs, Jobs: []string{"trim", "expire"}, Keep: time.Hour, Now: func() time.Time { return w.now }})
+	return cron.Expire(w.rows, w.Service, requests)
 }
 
 func (w *world) people(n int) []uint64 {
@@ -85,27 +83,6 @@ func TestExpire(t *testing.T) {
 	}
 }
 
-func TestExpire_Runs(t *testing.T) {
-	w := newWorld(t)
-	now := w.now.UnixMilli()
-	for _, started := range []int64{now - 7_200_000, now - 3_700_000, now - 3_500_000, now} {
-		if err := w.worker.runs.Save(t.Context(), job.Run{Name: "trim", Started: started, Ended: started, Result: job.OK}); err != nil {
-			t.Fatal(err)
-		}
-	}
-	for _, started := range []int64{now - 7_200_000, now} {
-		if err := w.worker.runs.Save(t.Context(), job.Run{Name: job.OfOne("trim"), Started: started, Ended: started, Result: job.OK}); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if run := w.run(w.expire(0), cron.Options{DryRun: true}); run.Done != 3 {
-		t.Errorf("a dry run: %+v, want 3", run)
-	}
-	if run := w.run(w.expire(0), cron.Options{}); run.Done != 3 || len(w.worker.last(t, "trim")) != 2 {
-		t.Errorf("%+v, %d left, want 3 and 2", run, len(w.worker.last(t, "trim")))
-	}
-}
-
 // A few accounts, all in low buckets, are not taken for the first of many.
 func TestExpire_Total(t *testing.T) {
 	w := newWorld(t)
@@ -127,7 +104,7 @@ func TestExpire_Resumes(t *testing.T) {
 		w.do(w.Mute(t.Context(), id, p[i+1], true, time.Minute))
 	}
 	w.now = w.now.Add(time.Hour)
-	w.pool.MustExec(`UPDATE relation SET list = '' WHERE bucket = ? AND account_id = ?`, p[40]&1023, p[40])
+	w.pool.MustExec(`UPDATE relation SET list = '' WHERE bucket = ? AND account_id = ?`, rows.Bucket(p[40]), p[40])
 	var total int64
 	var results []string
 	for range 10 {

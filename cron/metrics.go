@@ -8,7 +8,7 @@ import (
 	"kith/repo/job"
 )
 
-// Metrics are about the runs of jobs. A nil *Metrics counts nothing.
+// Metrics are about the runs of jobs.
 type Metrics struct {
 	rows    *prometheus.CounterVec
 	runs    *prometheus.CounterVec
@@ -32,12 +32,9 @@ func NewMetrics(reg prometheus.Registerer) *Metrics {
 }
 
 // expect shows the counts of a job as 0: an increase from no count at all is none to
-// Prometheus. So is the last success of one that is to run by itself: of a job that
+// Prometheus. The last success of a job on a schedule is shown, too: of one that
 // never ran it is as old as can be.
 func (m *Metrics) expect(name string, scheduled bool) {
-	if m == nil {
-		return
-	}
 	m.rows.WithLabelValues(name)
 	if scheduled {
 		m.success.WithLabelValues(name)
@@ -47,24 +44,19 @@ func (m *Metrics) expect(name string, scheduled bool) {
 	}
 }
 
-func (m *Metrics) looked(name string, rows int64) {
-	if m != nil && rows > 0 {
-		m.rows.WithLabelValues(name).Add(float64(rows))
-	}
-}
-
 func (m *Metrics) ended(r job.Run, took time.Duration) {
-	if m == nil {
-		return
-	}
 	m.runs.WithLabelValues(r.Name, string(r.Result)).Inc()
 	m.seconds.WithLabelValues(r.Name).Observe(took.Seconds())
-	m.succeeded(r)
+	m.succeeded(r.Name, r)
 }
 
-// succeeded notes a run, of this process or another, if it ended well.
-func (m *Metrics) succeeded(r job.Run) {
-	if m != nil && r.Result == job.OK {
-		m.success.WithLabelValues(r.Name).Set(float64(r.Ended) / 1000)
+// succeeded shows when a job last ended well, in this process or another; the
+// newest of its runs come first.
+func (m *Metrics) succeeded(name string, runs ...job.Run) {
+	for _, r := range runs {
+		if r.Name == name && r.Result == job.OK {
+			m.success.WithLabelValues(name).Set(float64(r.Ended) / 1000)
+			return
+		}
 	}
 }

@@ -1,12 +1,14 @@
 package cron
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"log/slog"
-	"slices"
 	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
 
 	"kith/repo"
 	"kith/repo/job"
@@ -18,11 +20,13 @@ type RunnerConfig struct {
 	Leases *lease.Store
 	Runs   *job.Store
 	// Rate is how many rows a second a run may look at, 0 for any number.
-	Rate    int
+	Rate int
+	// Keep is how long the record of a run is kept, 0 for ever.
+	Keep    time.Duration
 	Now     func() time.Time                                 // nil: time.Now
 	Sleep   func(ctx context.Context, d time.Duration) error // nil: a timer
-	Log     *slog.Logger
-	Metrics *Metrics
+	Log     *slog.Logger                                     // nil: none
+	Metrics *Metrics                                         // nil: not shown
 }
 
 // Runner runs jobs under their leases, one run at a time for each job. It is
@@ -37,10 +41,23 @@ func NewRunner(cfg RunnerConfig) *Runner {
 	if cfg.Sleep == nil {
 		cfg.Sleep = sleep
 	}
-	if cfg.Log == nil {
-		cfg.Log = slog.New(slog.DiscardHandler)
+	cfg.Log = cmp.Or(cfg.Log, slog.New(slog.DiscardHandler))
+	if cfg.Metrics == nil {
+		cfg.Metrics = NewMetrics(prometheus.NewRegistry())
 	}
 	return &Runner{cfg: cfg}
+}
+
+// sleep waits for d or until ctx ends.
+func sleep(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-timer.C:
+		return nil
+	}
 }
 
 // Options say how one run differs from the next.
@@ -52,9 +69,9 @@ type Options struct {
 	// Wait has the run wait for the lease while somebody else has it. Without
 	// it, it waits only for a holder that seems to be dead.
 	Wait bool
-	// Waiting is told once why the run waits.
+	// Waiting is called once, with the reason, where the run waits.
 	Waiting func(*BusyError)
-	// Show is told after each step how far the run is: sums, not differences.
+	// Show is called after each step with how far the run is: sums, not differences.
 	Show func(Step)
 }
 
@@ -83,8 +100,7 @@ var ErrServed = errors.New("the tick has been served")
 // ctx.
 func (r *Runner) Run(ctx context.Context, j Job, o Options) (job.Run, error) {
 	if o.DryRun {
-		x := r.begin(j, o, nil)
-		return x.work(ctx)
+		return r.begin(j, o, nil).work(ctx)
 	}
 	l, err := r.take(ctx, j, o)
 	if err != nil {
@@ -100,7 +116,7 @@ func (r *Runner) Run(ctx context.Context, j Job, o Options) (job.Run, error) {
 	}
 	x := r.begin(j, o, l)
 	if o.Account == 0 {
-		if x.place, err = r.cfg.Runs.Place(ctx, j.Name); err != nil {
+		if x.cursor, err = r.cfg.Runs.Cursor(ctx, j.Name); err != nil {
 			return job.Run{}, err
 		}
 	}
@@ -110,10 +126,10 @@ func (r *Runner) Run(ctx context.Context, j Job, o Options) (job.Run, error) {
 	return x.work(ctx)
 }
 
-// take takes the job's lease, after a while if it may. Who waits also waits
+// take takes the job's lease, after a while if it may. With Wait it also waits
 // for a database that is away.
 func (r *Runner) take(ctx context.Context, j Job, o Options) (*lease.Lease, error) {
-	told, warned := false, false
+	warned := false
 	for {
 		l, err := r.cfg.Leases.Take(ctx, j.Name)
 		held := (*lease.HeldError)(nil)
@@ -124,9 +140,9 @@ func (r *Runner) take(ctx context.Context, j Job, o Options) (*lease.Lease, erro
 			if !o.Wait && !held.Late() {
 				return nil, r.busy(ctx, j, held)
 			}
-			if !told && o.Waiting != nil {
+			if o.Waiting != nil {
 				o.Waiting(r.busy(ctx, j, held))
-				told = true
+				o.Waiting = nil
 			}
 		case !o.Wait || !errors.Is(err, repo.ErrUnavailable):
 			return nil, err
@@ -168,22 +184,15 @@ func (r *Runner) last(ctx context.Context, j Job) ([]job.Run, error) {
 // recent is how many earlier runs a run looks at.
 const recent = 20
 
-// noteSuccess shows when the newest of runs that ended well did.
-func (r *Runner) noteSuccess(j Job, runs []job.Run) {
-	if at := slices.IndexFunc(runs, func(run job.Run) bool { return run.Name == j.Name && run.Result == job.OK }); at >= 0 {
-		r.cfg.Metrics.succeeded(runs[at])
-	}
-}
-
-// settle looks at the runs before this one: those that never ended were
-// killed, since the lease is ours. ErrServed where one of them served the tick.
+// settle records which earlier runs were killed: those that never ended, since the
+// lease is ours. ErrServed where an earlier run served the tick.
 func (r *Runner) settle(ctx context.Context, j Job, tick time.Time) error {
 	runs, err := r.last(ctx, j)
 	if err != nil {
 		return err
 	}
+	r.cfg.Metrics.succeeded(j.Name, runs...)
 	served := false
-	r.noteSuccess(j, runs)
 	for _, run := range runs {
 		if run.Ended == 0 {
 			if err := r.cfg.Runs.Bury(ctx, run, r.cfg.Now().UnixMilli()); err != nil {
@@ -196,5 +205,16 @@ func (r *Runner) settle(ctx context.Context, j Job, tick time.Time) error {
 	if served {
 		return ErrServed
 	}
-	return nil
+	return r.forget(ctx, j)
+}
+
+// forget deletes the old records of a job, a bounded number each time. The newest stays.
+func (r *Runner) forget(ctx context.Context, j Job) error {
+	if r.cfg.Keep <= 0 {
+		return nil
+	}
+	before := r.cfg.Now().Add(-r.cfg.Keep).UnixMilli()
+	_, whole := r.cfg.Runs.Expire(ctx, j.Name, before, job.MaxRuns)
+	_, ofOne := r.cfg.Runs.Expire(ctx, job.OfOne(j.Name), before, job.MaxRuns)
+	return cmp.Or(whole, ofOne)
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/jmoiron/sqlx"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/testutil"
+	robfig "github.com/robfig/cron/v3"
 
 	"kith/cron"
 	"kith/repo"
@@ -95,8 +96,8 @@ func TestRunner_Run(t *testing.T) {
 	if runs := w.last(t, name); len(runs) != 1 || runs[0] != run || lease.Who(runs[0].Holder) != "a:1" || run.Ended < run.Started {
 		t.Errorf("noted %+v, want %+v", runs, run)
 	}
-	if place, err := w.runs.Place(t.Context(), name); place != "" || err != nil {
-		t.Errorf("after all is done the place is %q, %v", place, err)
+	if cursor, err := w.runs.Cursor(t.Context(), name); cursor != "" || err != nil {
+		t.Errorf("after all is done the cursor is %q, %v", cursor, err)
 	}
 	want := fmt.Sprintf("# HELP kith_job_rows_total Rows that jobs looked at in this process.\n# TYPE kith_job_rows_total counter\nkith_job_rows_total{job=%q} 100\n", name)
 	if err := testutil.GatherAndCompare(reg, strings.NewReader(want), "kith_job_rows_total"); err != nil {
@@ -136,7 +137,7 @@ func TestRunner_Failed(t *testing.T) {
 // A dry run and one of a single account leave the cursor alone.
 func TestRunner_Apart(t *testing.T) {
 	w, name := newWorker(t, "a:1"), jobName(t)
-	if err := w.runs.SavePlace(t.Context(), name, "90", 1, 1); err != nil {
+	if err := w.runs.SaveCursor(t.Context(), name, "90", 1, 1); err != nil {
 		t.Fatal(err)
 	}
 	for _, o := range []cron.Options{{DryRun: true}, {Account: 7}, {DryRun: true, Account: 7}} {
@@ -152,8 +153,8 @@ func TestRunner_Apart(t *testing.T) {
 		if err != nil || run.Rows != 100 {
 			t.Errorf("%+v: %d rows, %v, want all 100", o, run.Rows, err)
 		}
-		if place, err := w.runs.Place(t.Context(), name); place != "90" || err != nil {
-			t.Errorf("%+v: the place is now %q, %v", o, place, err)
+		if cursor, err := w.runs.Cursor(t.Context(), name); cursor != "90" || err != nil {
+			t.Errorf("%+v: the cursor is now %q, %v", o, cursor, err)
 		}
 	}
 	if runs := w.last(t, name); len(runs) != 0 {
@@ -306,8 +307,8 @@ func TestRunner_Stopped(t *testing.T) {
 	if !errors.Is(err, context.Canceled) || run.Result != job.Stopped || run.Rows != 25 {
 		t.Errorf("run %+v, %v, want it stopped after 25", run, err)
 	}
-	if place, err := w.runs.Place(t.Context(), name); place != "25" || err != nil {
-		t.Errorf("the place is %q, %v, want 25", place, err)
+	if cursor, err := w.runs.Cursor(t.Context(), name); cursor != "25" || err != nil {
+		t.Errorf("the cursor is %q, %v, want 25", cursor, err)
 	}
 	start := time.Now()
 	if run, err := newWorker(t, "b:2").Run(t.Context(), count(name, func(context.Context, int) error { return nil }), cron.Options{}); err != nil || run.Rows != 75 {
@@ -361,12 +362,12 @@ func TestRunner_Cursor(t *testing.T) {
 	var kept []string
 	_, err := w.Run(t.Context(), count(name, func(ctx context.Context, n int) error {
 		now = now.Add(300 * time.Millisecond)
-		place, err := w.runs.Place(ctx, name)
-		if len(kept) == 0 || kept[len(kept)-1] != place {
-			kept = append(kept, place)
+		cursor, err := w.runs.Cursor(ctx, name)
+		if len(kept) == 0 || kept[len(kept)-1] != cursor {
+			kept = append(kept, cursor)
 		}
-		if run := w.last(t, name)[0]; place != "" && strconv.FormatInt(run.Rows, 10) != place || run.Result != job.Running {
-			t.Errorf("at %s the run is %+v", place, run)
+		if run := w.last(t, name)[0]; cursor != "" && strconv.FormatInt(run.Rows, 10) != cursor || run.Result != job.Running {
+			t.Errorf("at %s the run is %+v", cursor, run)
 		}
 		return err
 	}), cron.Options{})
@@ -412,11 +413,11 @@ func TestRunner_KilledEarly(t *testing.T) {
 
 func TestRunner_List(t *testing.T) {
 	w := newWorker(t, "a:1")
-	daily, err := cron.ParseSchedule("30 3 * * *")
+	daily, err := robfig.ParseStandard("30 3 * * *")
 	if err != nil {
 		t.Fatal(err)
 	}
-	never, done, dead := jobName(t), jobName(t), jobName(t)
+	untried, done, dead := jobName(t), jobName(t), jobName(t)
 	if _, err := w.Run(t.Context(), count(done, func(context.Context, int) error { return nil }), cron.Options{}); err != nil {
 		t.Fatal(err)
 	}
@@ -427,7 +428,7 @@ func TestRunner_List(t *testing.T) {
 	if err := w.runs.Save(t.Context(), job.Run{Name: dead, Started: 1, Holder: "x:1:y", Result: job.Running}); err != nil {
 		t.Fatal(err)
 	}
-	all, err := w.List(t.Context(), []cron.Plan{{Job: cron.Job{Name: never}, Schedule: daily}, {Job: cron.Job{Name: done}}, {Job: cron.Job{Name: dead}}})
+	all, err := w.List(t.Context(), []cron.Plan{{Job: cron.Job{Name: untried}, Schedule: ticks{daily}}, {Job: cron.Job{Name: done}, Schedule: off}, {Job: cron.Job{Name: dead}, Schedule: off}})
 	if err != nil || len(all) != 3 {
 		t.Fatal(all, err)
 	}
@@ -439,5 +440,32 @@ func TestRunner_List(t *testing.T) {
 	}
 	if !all[2].Dead {
 		t.Errorf("dead: %+v", all[2])
+	}
+}
+
+// A run deletes the old records of its job; the newest stays, and those of other jobs.
+func TestRunner_Keep(t *testing.T) {
+	now := time.Unix(1_700_000_000, 0)
+	w := newWorker(t, "a:1", func(c *cron.RunnerConfig) { c.Keep, c.Now = time.Hour, func() time.Time { return now } })
+	name, other := jobName(t), jobName(t)
+	for age, of := range map[time.Duration][]string{
+		2 * time.Hour: {name, job.OfOne(name), other}, 61 * time.Minute: {name}, 59 * time.Minute: {name, job.OfOne(name)},
+	} {
+		for _, n := range of {
+			started := now.Add(-age).UnixMilli()
+			if err := w.runs.Save(t.Context(), job.Run{Name: n, Started: started, Ended: started, Result: job.OK}); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	j := count(name, func(context.Context, int) error { return nil })
+	left := func() [3]int {
+		return [3]int{len(w.last(t, name)), len(w.last(t, job.OfOne(name))), len(w.last(t, other))}
+	}
+	if _, err := w.Run(t.Context(), j, cron.Options{DryRun: true}); err != nil || left() != [3]int{3, 2, 1} {
+		t.Errorf("a dry run leaves %v, %v, want all", left(), err)
+	}
+	if _, err := w.Run(t.Context(), j, cron.Options{}); err != nil || left() != [3]int{2, 1, 1} {
+		t.Errorf("a run leaves %v, %v, want one old and its own, one, one", left(), err)
 	}
 }

@@ -3,12 +3,8 @@ package cron
 import (
 	"context"
 	"errors"
-	"fmt"
-	"log/slog"
-	"strings"
+	"sync"
 	"time"
-
-	"github.com/go-co-op/gocron/v2"
 
 	"kith/repo"
 	"kith/repo/job"
@@ -21,110 +17,164 @@ type Plan struct {
 	Schedule Schedule
 }
 
+// Schedule says when a job runs. The settings parse it, tests put in another.
+type Schedule interface {
+	// Next returns the first tick after t, zero for none.
+	Next(t time.Time) time.Time
+	// String shows it to an operator.
+	String() string
+}
+
 // Scheduler runs jobs on their schedules.
 type Scheduler struct {
-	runner *Runner
-	plans  []Plan
-	log    *slog.Logger
+	*Runner
+	plans []Plan
 }
 
 // NewScheduler makes a Scheduler.
 func NewScheduler(r *Runner, plans []Plan) *Scheduler {
+	s := &Scheduler{Runner: r}
 	for _, p := range plans {
-		r.cfg.Metrics.expect(p.Job.Name, !p.Schedule.Off())
+		off := p.Schedule.Next(r.cfg.Now()).IsZero()
+		r.cfg.Metrics.expect(p.Job.Name, !off)
+		if !off {
+			s.plans = append(s.plans, p)
+		}
 	}
-	return &Scheduler{runner: r, plans: plans, log: r.cfg.Log}
+	return s
 }
-
-// stopTimeout bounds how long jobs may take to stop when ctx has ended.
-const stopTimeout = 30 * time.Second
 
 // Run runs the jobs until ctx ends, and returns when they have stopped.
-func (s *Scheduler) Run(ctx context.Context) error {
-	clock, err := gocron.NewScheduler(gocron.WithLocation(time.UTC), gocron.WithStopTimeout(stopTimeout))
-	if err != nil {
-		return fmt.Errorf("make the scheduler: %w", err)
-	}
-	var begun []gocron.Job
+func (s *Scheduler) Run(ctx context.Context) {
+	var jobs sync.WaitGroup
 	for _, p := range s.plans {
-		if p.Schedule.Off() {
-			continue
-		}
-		j, err := clock.NewJob(gocron.CronJob(p.Schedule.text, strings.Count(p.Schedule.text, " ") > 4),
-			gocron.NewTask(func() { s.tick(ctx, p) }), gocron.WithName(p.Job.Name), gocron.WithSingletonMode(gocron.LimitModeReschedule))
-		if err != nil {
-			return errors.Join(fmt.Errorf("schedule %s at %s: %w", p.Job.Name, p.Schedule, err), clock.Shutdown())
-		}
-		if s.unfinished(ctx, p.Job) {
-			begun = append(begun, j)
-		}
-	}
-	clock.Start()
-	for _, j := range begun {
-		if err := j.RunNow(); err != nil {
-			s.log.Warn("take up a job", "job", j.Name(), "error", err)
-		}
+		jobs.Go(func() { s.keep(ctx, p) })
 	}
 	<-ctx.Done()
-	if err := clock.Shutdown(); err != nil {
-		return fmt.Errorf("stop the jobs: %w", err)
-	}
-	return nil
+	jobs.Wait()
 }
 
-// unfinished reports that the last run on the schedule did not come to its
-// end: it was stopped, or killed, or is under way elsewhere and may be. It notes the
-// last success for the metrics.
-func (s *Scheduler) unfinished(ctx context.Context, j Job) bool {
-	runs, err := s.runner.cfg.Runs.Last(ctx, j.Name, recent)
-	if err != nil {
-		s.log.Warn("read the runs of a job", "job", j.Name, "error", err)
-		return false
+// keep runs one job until ctx ends: at first what was begun and did not come to its
+// end, then at each tick that comes while the job does not run.
+func (s *Scheduler) keep(ctx context.Context, p Plan) {
+	if begun := s.unfinished(ctx, p.Job); !begun.IsZero() {
+		s.serve(ctx, p.Job, begun)
 	}
-	s.runner.noteSuccess(j, runs)
+	for ctx.Err() == nil {
+		// Without its monotonic part, so that the clock of the machine counts, which
+		// a timer does not follow when it is set: hence the short sleeps.
+		tick := p.Schedule.Next(s.cfg.Now()).Round(0)
+		if tick.IsZero() {
+			return
+		}
+		for left := tick.Sub(s.cfg.Now()); left > 0; left = tick.Sub(s.cfg.Now()) {
+			if s.cfg.Sleep(ctx, min(left, time.Minute)) != nil {
+				return
+			}
+		}
+		s.serve(ctx, p.Job, tick)
+	}
+}
+
+// unfinished returns the tick of the last run on the schedule if that did not come
+// to its end: it was stopped, or killed, or is under way elsewhere and may be.
+// Else zero. It shows the last success in the metrics.
+func (s *Scheduler) unfinished(ctx context.Context, j Job) time.Time {
+	runs, err := s.cfg.Runs.Last(ctx, j.Name, recent)
+	if err != nil {
+		s.cfg.Log.Warn("read the runs of a job", "job", j.Name, "error", err)
+	}
+	s.cfg.Metrics.succeeded(j.Name, runs...)
 	for _, run := range runs {
-		if run.Tick != 0 {
-			return run.Result != job.OK && run.Result != job.Failed
+		switch {
+		case run.Tick == 0:
+		case run.Result == job.OK, run.Result == job.Failed:
+			return time.Time{}
+		default:
+			return time.UnixMilli(run.Tick)
 		}
 	}
-	return false
+	return time.Time{}
 }
 
-// early is how much before its tick a timer may fire.
-const early = 500 * time.Millisecond
-
-// tick serves the tick that has just come, unless another process does: then
-// it stands by until that has come to an end.
-func (s *Scheduler) tick(ctx context.Context, p Plan) {
-	at := p.Schedule.Last(s.runner.cfg.Now().Add(early))
+// serve runs the job for a tick, unless another process does: then it stands by
+// until that has come to an end.
+func (s *Scheduler) serve(ctx context.Context, j Job, tick time.Time) {
 	for {
-		run, err := s.runner.Run(ctx, p.Job, Options{Tick: at, Wait: true})
-		s.say(ctx, p.Job, run, err)
+		run, err := s.Runner.Run(ctx, j, Options{Tick: tick, Wait: true})
+		s.logEnd(ctx, j, run, err)
 		if ctx.Err() != nil || !errors.Is(err, lease.ErrLost) && !errors.Is(err, repo.ErrUnavailable) {
 			return
 		}
-		// Whoever has the lease now goes on; if nobody does it is us.
-		if s.runner.cfg.Sleep(ctx, s.runner.cfg.Leases.Term()/10) != nil {
+		// Whoever has the lease now goes on; if nobody has, this process does.
+		if s.cfg.Sleep(ctx, s.cfg.Leases.Term()/10) != nil {
 			return
 		}
 	}
 }
 
-// say logs how a run ended.
-func (s *Scheduler) say(ctx context.Context, j Job, run job.Run, err error) {
-	log := s.log.With("job", j.Name, "rows", run.Rows, "done", run.Done, "duration_ms", run.Ended-run.Started)
+func (s *Scheduler) logEnd(ctx context.Context, j Job, run job.Run, err error) {
+	log := s.cfg.Log.With("job", j.Name, "rows", run.Rows, "done", run.Done, "duration_ms", run.Ended-run.Started)
 	switch {
 	case err == nil && run.Done > 0:
 		log.Info("job done")
 	case err == nil:
 		log.Debug("job done")
 	case errors.Is(err, ErrServed):
-		s.log.Debug("another process has run the job", "job", j.Name)
+		s.cfg.Log.Debug("another process has run the job", "job", j.Name)
 	case ctx.Err() != nil:
-		s.log.Debug("job stopped", "job", j.Name, "rows", run.Rows)
+		s.cfg.Log.Debug("job stopped", "job", j.Name, "rows", run.Rows)
 	case errors.Is(err, lease.ErrLost), errors.Is(err, repo.ErrUnavailable):
 		log.Warn("job stopped, to be taken up", "error", err)
 	default:
 		log.Error("job failed", "error", err)
 	}
+}
+
+// Status is a job as an operator sees it.
+type Status struct {
+	Plan
+	Last *job.Run  // of all accounts, not of one; nil: it never ran
+	Next time.Time // zero: it is not scheduled
+	// Cursor is where the job goes on, empty for the beginning.
+	Cursor string
+	// Dead says that the last run has not ended and no process works on it.
+	Dead bool
+}
+
+// List returns the status of jobs, in their order.
+func (r *Runner) List(ctx context.Context, plans []Plan) ([]Status, error) {
+	out := make([]Status, len(plans))
+	for i, p := range plans {
+		s := Status{Plan: p, Next: p.Schedule.Next(r.cfg.Now())}
+		runs, err := r.cfg.Runs.Last(ctx, p.Job.Name, 1)
+		if err != nil {
+			return nil, err
+		}
+		if s.Cursor, err = r.cfg.Runs.Cursor(ctx, p.Job.Name); err != nil {
+			return nil, err
+		}
+		if len(runs) > 0 {
+			s.Last = &runs[0]
+			if s.Dead, err = r.dead(ctx, runs[0]); err != nil {
+				return nil, err
+			}
+		}
+		out[i] = s
+	}
+	return out, nil
+}
+
+// dead reports that a run has not ended, and that the process that began it does
+// not renew the lease.
+func (r *Runner) dead(ctx context.Context, run job.Run) (bool, error) {
+	if run.Result != job.Running {
+		return false, nil
+	}
+	row, err := r.cfg.Leases.Show(ctx, run.Name)
+	if err != nil && !errors.Is(err, repo.ErrNotFound) {
+		return false, err
+	}
+	held := lease.HeldError{Row: row}
+	return row.Holder != run.Holder || held.Late(), nil
 }

@@ -8,33 +8,39 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+	robfig "github.com/robfig/cron/v3"
 
 	"kith/cron"
 	"kith/repo/job"
 )
 
-// everySecond is a schedule that tests need not wait long for.
-func everySecond(t *testing.T) cron.Schedule {
-	t.Helper()
-	s, err := cron.ParseSchedule("* * * * * *")
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s
-}
+// ticks is a schedule of tests.
+type ticks struct{ robfig.Schedule }
+
+func (ticks) String() string { return "of the tests" }
+
+var (
+	everySecond = ticks{robfig.Every(time.Second)} // tests need not wait long for it
+	yearly      = ticks{robfig.ConstantDelaySchedule{Delay: 8760 * time.Hour}}
+	off         = ticks{never{}}
+)
+
+type never struct{}
+
+func (never) Next(time.Time) time.Time { return time.Time{} }
 
 // schedule runs a scheduler until the test calls stop.
 func (w worker) schedule(t *testing.T, plans ...cron.Plan) (stop func()) {
 	ctx, cancel := context.WithCancel(t.Context())
-	ended := make(chan error, 1)
-	go func() { ended <- cron.NewScheduler(w.Runner, plans).Run(ctx) }()
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		cron.NewScheduler(w.Runner, plans).Run(ctx)
+	}()
 	stop = sync.OnceFunc(func() {
 		cancel()
 		select {
-		case err := <-ended:
-			if err != nil {
-				t.Error(err)
-			}
+		case <-ended:
 		case <-time.After(patience):
 			t.Error("the scheduler does not end")
 		}
@@ -51,7 +57,7 @@ func TestScheduler_OncePerTick(t *testing.T) {
 		done <- struct{}{}
 		return nil
 	}}
-	plan := cron.Plan{Job: j, Schedule: everySecond(t)}
+	plan := cron.Plan{Job: j, Schedule: everySecond}
 	stopA, stopB := a.schedule(t, plan), b.schedule(t, plan)
 	for range 4 {
 		wait(t, done, "a run")
@@ -101,9 +107,9 @@ func TestScheduler_TakesOver(t *testing.T) {
 		}
 		return nil
 	})
-	a.schedule(t, cron.Plan{Job: first, Schedule: everySecond(t)})
+	a.schedule(t, cron.Plan{Job: first, Schedule: everySecond})
 	wait(t, begun, "begin")
-	b.schedule(t, cron.Plan{Job: second, Schedule: everySecond(t)})
+	b.schedule(t, cron.Plan{Job: second, Schedule: everySecond})
 	a.pool.Close() // dead
 	start := time.Now()
 	wait(t, finished, "end")
@@ -123,15 +129,11 @@ func TestScheduler_TakesUp(t *testing.T) {
 			<-ctx.Done()
 		}
 		return nil
-	}), Schedule: everySecond(t)})
+	}), Schedule: everySecond})
 	wait(t, begun, "begin")
 	stop()
 	if runs := a.last(t, name); len(runs) != 1 || runs[0].Result != job.Stopped {
 		t.Fatalf("runs %+v, want one that was stopped", runs)
-	}
-	yearly, err := cron.ParseSchedule("@yearly")
-	if err != nil {
-		t.Fatal(err)
 	}
 	rows := make(chan struct{}, 100)
 	b.schedule(t, cron.Plan{Job: count(name, func(context.Context, int) error { rows <- struct{}{}; return nil }), Schedule: yearly})
@@ -146,7 +148,7 @@ func TestScheduler_TakesUp(t *testing.T) {
 // A job that is off does not run, and a scheduler without jobs ends as others.
 func TestScheduler_Off(t *testing.T) {
 	w := newWorker(t, "a:1")
-	stop := w.schedule(t, cron.Plan{Job: cron.Job{Name: jobName(t), Work: func(context.Context, *cron.Run) error {
+	stop := w.schedule(t, cron.Plan{Schedule: off, Job: cron.Job{Name: jobName(t), Work: func(context.Context, *cron.Run) error {
 		t.Error("it runs")
 		return nil
 	}}})
@@ -158,26 +160,22 @@ func TestScheduler_Off(t *testing.T) {
 func TestScheduler_LastSuccess(t *testing.T) {
 	reg := prometheus.NewRegistry()
 	w := newWorker(t, "a:1", func(c *cron.RunnerConfig) { c.Metrics = cron.NewMetrics(reg) })
-	yearly, err := cron.ParseSchedule("0 0 1 1 *")
-	if err != nil {
-		t.Fatal(err)
-	}
 	done := make(chan struct{}, 100)
 	idle := func(name string) cron.Job {
 		return cron.Job{Name: name, Work: func(context.Context, *cron.Run) error { done <- struct{}{}; return nil }}
 	}
-	never, ran, off, last := jobName(t), jobName(t), jobName(t), jobName(t)
+	untried, ran, switchedOff, last := jobName(t), jobName(t), jobName(t), jobName(t)
 	for _, run := range []job.Run{
 		{Name: ran, Started: 1_600_000_000_000, Ended: 1_600_000_001_500, Tick: 1, Result: job.OK},
 		{Name: ran, Started: 1_600_000_002_000, Ended: 1_600_000_003_000, Tick: 1, Result: job.Failed},
-		{Name: off, Started: 1_600_000_000_000, Ended: 1_600_000_001_500, Tick: 1, Result: job.Failed},
+		{Name: switchedOff, Started: 1_600_000_000_000, Ended: 1_600_000_001_500, Tick: 1, Result: job.Failed},
 	} {
 		if err := w.runs.Save(t.Context(), run); err != nil {
 			t.Fatal(err)
 		}
 	}
-	stop := w.schedule(t, cron.Plan{Job: idle(never), Schedule: yearly}, cron.Plan{Job: idle(ran), Schedule: yearly},
-		cron.Plan{Job: idle(off)}, cron.Plan{Job: idle(last), Schedule: everySecond(t)})
+	stop := w.schedule(t, cron.Plan{Job: idle(untried), Schedule: yearly}, cron.Plan{Job: idle(ran), Schedule: yearly},
+		cron.Plan{Job: idle(switchedOff), Schedule: off}, cron.Plan{Job: idle(last), Schedule: everySecond})
 	wait(t, done, "a run")
 	stop()
 	families, err := reg.Gather()
@@ -193,7 +191,7 @@ func TestScheduler_LastSuccess(t *testing.T) {
 		}
 	}
 	delete(got, last)
-	if want := map[string]float64{never: 0, ran: 1_600_000_001.5}; !maps.Equal(got, want) {
+	if want := map[string]float64{untried: 0, ran: 1_600_000_001.5}; !maps.Equal(got, want) {
 		t.Errorf("got %v, want %v", got, want)
 	}
 }

@@ -143,8 +143,8 @@ func TestTrim_BadRow(t *testing.T) {
 	if w.kept(1, 300) != 100 || w.kept(3, 300) != 100 {
 		t.Error("the others are not trimmed")
 	}
-	if place, err := w.worker.runs.Place(t.Context(), "trim"); place != "" || err != nil {
-		t.Errorf("the place is %q, %v, want the beginning", place, err)
+	if cursor, err := w.worker.runs.Cursor(t.Context(), "trim"); cursor != "" || err != nil {
+		t.Errorf("the cursor is %q, %v, want the beginning", cursor, err)
 	}
 }
 

@@ -420,7 +420,7 @@ func (p *plant) jobHistory(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer held.Release(t.Context())
-	if err := runs.SavePlace(t.Context(), "audit", "4711", 1, now); err != nil {
+	if err := runs.SaveCursor(t.Context(), "audit", "4711", 1, now); err != nil {
 		t.Fatal(err)
 	}
 	got := run(t, usual(), p.dsn, "job_history.sql", nil)

@@ -372,10 +372,10 @@ func (s *service) keepsBooks(t *testing.T) {
 		must(t, "note a run", runs.Save(ctx, r))
 		must(t, "note a run again", runs.Save(ctx, r))
 		must(t, "bury a run", runs.Bury(ctx, r, 9))
-		must(t, "note a place", runs.SavePlace(ctx, "trim", "12", 1, 9))
+		must(t, "save a cursor", runs.SaveCursor(ctx, "trim", "12", 1, 9))
 	}
-	_, err := runs.Place(ctx, "trim")
-	must(t, "read a place", err)
+	_, err := runs.Cursor(ctx, "trim")
+	must(t, "read a cursor", err)
 	if n, err := runs.Expire(ctx, "trim", 9, 10); err != nil || n != 1 {
 		t.Fatalf("expire runs: %d, %v, want 1", n, err)
 	}

@@ -53,10 +53,7 @@ func (c *cronOn) with(ctx context.Context, fn func(jobs) error) error {
 	if err != nil {
 		return err
 	}
-	plans, err := s.plans(c.Cron, c.Relation.ListCap)
-	if err == nil {
-		err = fn(jobs{stack: s, runner: s.runner(c.Cron, c.Term, log), plans: plans, log: log})
-	}
+	err = fn(jobs{stack: s, runner: s.runner(c.Cron, c.Term, log), plans: s.plans(c.Cron, c.Relation.ListCap), log: log})
 	closing, cancel := context.WithTimeout(context.WithoutCancel(ctx), toolClose)
 	defer cancel()
 	return errors.Join(err, s.close(closing))
@@ -90,9 +87,9 @@ func (c *cronStartCmd) Run(ctx context.Context) error {
 			args = append(args, p.Job.Name, p.Schedule.String())
 		}
 		j.log.Info("running jobs", args...)
-		err = scheduler.Run(ctx)
+		scheduler.Run(ctx)
 		j.log.Info("stopped")
-		return err
+		return nil
 	})
 }
 

@@ -66,8 +66,8 @@ func outcome(s cron.Status) string {
 	case r.Failure != "":
 		text += ": " + r.Failure
 	}
-	if s.Place != "" && (s.Dead || r.Result != job.Running) {
-		text += " (goes on at " + s.Place + ")"
+	if s.Cursor != "" && (s.Dead || r.Result != job.Running) {
+		text += " (goes on at " + s.Cursor + ")"
 	}
 	return text
 }
@@ -107,7 +107,7 @@ type runObject struct {
 }
 
 func jobLine(s cron.Status) jobObject {
-	out := jobObject{Job: s.Job.Name, About: s.Job.About, Schedule: s.Schedule.String(), NextRun: moment{s.Next}, GoesOn: s.Place}
+	out := jobObject{Job: s.Job.Name, About: s.Job.About, Schedule: s.Schedule.String(), NextRun: moment{s.Next}, GoesOn: s.Cursor}
 	if r := s.Last; r != nil {
 		out.Last = &runObject{atMilli(r.Started), atMilli(r.Ended), r.Rows, r.Done, string(r.Result), r.Failure, lease.Who(r.Holder)}
 		if s.Dead {

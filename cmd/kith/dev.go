@@ -201,12 +201,10 @@ func (d *devCmd) serve(ctx context.Context, l net.Listener) error {
 		return err
 	}
 	page, err := st.welcome(ctx, d, l, tokens)
-	if err == nil {
-		err = st.startJobs(ctx, s.Cron, s.Relation.ListCap, log)
-	}
 	if err != nil {
 		return errors.Join(err, st.close(ctx))
 	}
+	st.startJobs(ctx, s.Cron, s.Relation.ListCap, log)
 	fmt.Print(page)
 	s.HTTP.Drain = 0 // nobody balances between several of these
 	return st.serve(ctx, l, s, tokens, log)

@@ -170,12 +170,8 @@ func onStack(ctx context.Context, c config.Settings, fn func(*stack) error) erro
 
 // runAll runs each job once.
 func (s *stack) runAll(ctx context.Context, c config.Settings) error {
-	plans, err := s.plans(c.Cron, c.Relation.ListCap)
-	if err != nil {
-		return err
-	}
 	runner := s.runner(c.Cron, time.Minute, slog.New(slog.DiscardHandler))
-	for _, p := range plans {
+	for _, p := range s.plans(c.Cron, c.Relation.ListCap) {
 		if _, err := runner.Run(ctx, p.Job, cron.Options{}); err != nil {
 			return fmt.Errorf("job %s: %w", p.Job.Name, err)
 		}

@@ -68,12 +68,9 @@ func TestStore_Expire(t *testing.T) {
 		save(t, s, job.Run{Name: n, Started: 1000 + at, Result: job.OK})
 	}
 	save(t, s, job.Run{Name: other, Started: 1, Result: job.OK})
-	for _, c := range []struct{ before, old, deleted, left int64 }{
-		{1000, 0, 0, 5}, {1003, 3, 2, 3}, {1003, 1, 1, 2}, {9999, 1, 1, 1}, {9999, 0, 0, 1}, // the newest stays
+	for _, c := range []struct{ before, deleted, left int64 }{
+		{1000, 0, 5}, {1003, 2, 3}, {1003, 1, 2}, {9999, 1, 1}, {9999, 0, 1}, // the newest stays
 	} {
-		if old, err := s.Old(t.Context(), n, c.before); err != nil || old != c.old {
-			t.Errorf("before %d: %d are old, %v, want %d", c.before, old, err, c.old)
-		}
 		if got, err := s.Expire(t.Context(), n, c.before, 2); err != nil || got != c.deleted {
 			t.Errorf("before %d: %d deleted, %v, want %d", c.before, got, err, c.deleted)
 		}
@@ -86,33 +83,32 @@ func TestStore_Expire(t *testing.T) {
 	}
 }
 
-func TestStore_Place(t *testing.T) {
+func TestStore_Cursor(t *testing.T) {
 	s, n := job.New(dbtest.DB(t)), name(t)
 	for _, c := range []struct {
-		place string
-		ver   uint64
-		want  string
+		cursor string
+		ver    uint64
+		want   string
 	}{{"10", 5, "10"}, {"20", 5, "20"}, {"15", 4, "20"}, {"30", 6, "30"}, {"", 5, "30"}, {"", 6, ""}} {
-		if err := s.SavePlace(t.Context(), n, c.place, c.ver, 1000); err != nil {
+		if err := s.SaveCursor(t.Context(), n, c.cursor, c.ver, 1000); err != nil {
 			t.Fatal(err)
 		}
-		if got, err := s.Place(t.Context(), n); err != nil || got != c.want {
-			t.Errorf("after %q under ver %d: %q, %v, want %q", c.place, c.ver, got, err, c.want)
+		if got, err := s.Cursor(t.Context(), n); err != nil || got != c.want {
+			t.Errorf("after %q under ver %d: %q, %v, want %q", c.cursor, c.ver, got, err, c.want)
 		}
 	}
-	if got, err := s.Place(t.Context(), name(t)); got != "" || err != nil {
-		t.Errorf("the place of a job that never ran is %q, %v", got, err)
+	if got, err := s.Cursor(t.Context(), name(t)); got != "" || err != nil {
+		t.Errorf("the cursor of a job that never ran is %q, %v", got, err)
 	}
-	if err := s.SavePlace(t.Context(), n, strings.Repeat("x", job.MaxPlace+1), 9, 0); err == nil {
-		t.Error("a place that does not fit was taken")
+	if err := s.SaveCursor(t.Context(), n, strings.Repeat("x", job.MaxCursor+1), 9, 0); err == nil {
+		t.Error("a cursor that does not fit was taken")
 	}
 }
 
 func TestStore_Index(t *testing.T) {
 	pool := dbtest.DB(t)
 	dbtest.CheckIndex(t, pool, `SELECT name, started_ms, holder, tick_ms, ended_ms, looked_at, changed, result, failure FROM job_run WHERE bucket = ? AND name = ? ORDER BY started_ms DESC, holder DESC LIMIT ?`, 1, "x", 20)
-	dbtest.CheckIndex(t, pool, `SELECT COUNT(*) FROM job_run WHERE bucket = ? AND name = ? AND started_ms < ?`, 1, "x", 20)
 	dbtest.CheckIndex(t, pool, `UPDATE job_run SET ended_ms = ?, result = ? WHERE bucket = ? AND name = ? AND started_ms = ? AND holder = ? AND ended_ms = 0`, 9, "lost", 1, "x", 20, "a")
 	dbtest.CheckIndex(t, pool, `DELETE FROM job_run WHERE bucket = ? AND name = ? AND started_ms < ? ORDER BY started_ms LIMIT ?`, 1, "x", 20, 10)
-	dbtest.CheckIndex(t, pool, `SELECT place FROM job_cursor WHERE bucket = ? AND name = ?`, 1, "x")
+	dbtest.CheckIndex(t, pool, `SELECT resume_at FROM job_cursor WHERE bucket = ? AND name = ?`, 1, "x")
 }

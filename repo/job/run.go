@@ -2,6 +2,7 @@ package job
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -39,11 +40,11 @@ type Run struct {
 // maxFailure is what the column holds, in bytes.
 const maxFailure = 500
 
-// OfOne is the name under which runs of a job stand that were for one account:
-// they say nothing about when the whole was last done.
+// OfOne is the name under which runs of a job for one account are kept: they say
+// nothing about when the job was last done for all.
 func OfOne(name string) string { return name + " account" }
 
-// Store keeps runs and places. It is safe for concurrent use.
+// Store keeps runs and cursors. It is safe for concurrent use.
 type Store struct{ db *sqlx.DB }
 
 // New makes a store.
@@ -57,7 +58,7 @@ func (s *Store) Save(ctx context.Context, r Run) error {
 		ON DUPLICATE KEY UPDATE ended_ms = VALUES(ended_ms), looked_at = VALUES(looked_at), changed = VALUES(changed), result = VALUES(result), failure = VALUES(failure)`,
 		repo.NameBucket(r.Name), r.Name, r.Started, r.Holder, r.Tick, r.Ended, r.Rows, r.Done, string(r.Result), fit(r.Failure))
 	if err != nil {
-		return fmt.Errorf("note a run of %s: %w", r.Name, db.Wrap(err))
+		return fmt.Errorf("save a run of %s: %w", r.Name, db.Wrap(err))
 	}
 	return nil
 }
@@ -79,7 +80,7 @@ func (s *Store) Last(ctx context.Context, name string, limit int) ([]Run, error)
 	return out, nil
 }
 
-// Bury notes that a run that has not ended never will: who holds the lease now
+// Bury records that a run that has not ended was killed: whoever holds the lease now
 // knows. Index: PRIMARY, one row.
 func (s *Store) Bury(ctx context.Context, r Run, now int64) error {
 	_, err := s.db.ExecContext(ctx, `UPDATE job_run SET ended_ms = ?, result = ? WHERE bucket = ? AND name = ? AND started_ms = ? AND holder = ? AND ended_ms = 0`,
@@ -106,17 +107,37 @@ func (s *Store) Expire(ctx context.Context, name string, before int64, limit int
 	return res.RowsAffected()
 }
 
-// Old counts the runs that Expire would delete. Index: PRIMARY (bucket, name,
-// started_ms, …), a range.
-func (s *Store) Old(ctx context.Context, name string, before int64) (n int64, err error) {
-	newest, err := s.Last(ctx, name, 1)
-	if err != nil || len(newest) == 0 {
-		return 0, err
+// MaxCursor is the longest cursor in bytes.
+const MaxCursor = 200
+
+// Cursor returns where a job goes on, empty for the beginning. Index: PRIMARY
+// (bucket, name), one row.
+func (s *Store) Cursor(ctx context.Context, name string) (string, error) {
+	var cursor string
+	err := db.Wrap(s.db.GetContext(ctx, &cursor, `SELECT resume_at FROM job_cursor WHERE bucket = ? AND name = ?`, repo.NameBucket(name), name))
+	if errors.Is(err, repo.ErrNotFound) {
+		return "", nil
 	}
-	err = s.db.GetContext(ctx, &n, `SELECT COUNT(*) FROM job_run WHERE bucket = ? AND name = ? AND started_ms < ?`,
-		repo.NameBucket(name), name, min(before, newest[0].Started))
 	if err != nil {
-		return 0, fmt.Errorf("count old runs of %s: %w", name, db.Wrap(err))
+		return "", fmt.Errorf("read the cursor of %s: %w", name, err)
 	}
-	return n, nil
+	return cursor, nil
+}
+
+// SaveCursor records where a job goes on, unless a later lease has done so;
+// leaseVer is that of the lease, now is unix milliseconds. Index: PRIMARY
+// (bucket, name), one row.
+func (s *Store) SaveCursor(ctx context.Context, name, cursor string, leaseVer uint64, now int64) error {
+	if len(cursor) > MaxCursor {
+		return fmt.Errorf("save the cursor of %s: %d bytes: %w", name, len(cursor), repo.ErrTooLarge)
+	}
+	// lease_ver is assigned last, since assignments run left to right.
+	_, err := s.db.ExecContext(ctx, `INSERT INTO job_cursor (bucket, name, resume_at, lease_ver, saved_ms) VALUES (?, ?, ?, ?, ?)
+		ON DUPLICATE KEY UPDATE resume_at = IF(lease_ver <= VALUES(lease_ver), VALUES(resume_at), resume_at),
+		saved_ms = IF(lease_ver <= VALUES(lease_ver), VALUES(saved_ms), saved_ms), lease_ver = GREATEST(lease_ver, VALUES(lease_ver))`,
+		repo.NameBucket(name), name, cursor, leaseVer, now)
+	if err != nil {
+		return fmt.Errorf("save the cursor of %s: %w", name, db.Wrap(err))
+	}
+	return nil
 }

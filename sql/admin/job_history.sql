@@ -34,7 +34,7 @@ SELECT CONVERT(l.name USING utf8mb4) AS job,
        IF(l.holder = '', '(nobody)', CONVERT(l.holder USING utf8mb4)) AS led_by,
        l.ver AS lease_ver,
        TIMESTAMPADD(SECOND, l.until_ms DIV 1000, '1970-01-01') AS lease_until_utc,
-       IF(COALESCE(c.place, '') = '', '(from the beginning)', CONVERT(c.place USING utf8mb4)) AS goes_on_at,
+       IF(COALESCE(c.resume_at, '') = '', '(from the beginning)', CONVERT(c.resume_at USING utf8mb4)) AS goes_on_at,
        TIMESTAMPADD(SECOND, c.saved_ms DIV 1000, '1970-01-01') AS noted_utc
 FROM lease AS l
 LEFT JOIN job_cursor AS c ON c.bucket = l.bucket AND c.name = l.name

@@ -3,7 +3,7 @@
 --        that a time on the schedule has been served.
 -- Lock:  none that matters, the table is new.
 -- Large: about 150 bytes a run; a job every 5 minutes makes 8,640 rows in the
---        30 days that the job expire keeps them, 1.5 MB.
+--        30 days that they are kept (KITH_JOB_RUN_KEEP), 1.5 MB.
 
 -- +goose NO TRANSACTION
 -- +goose Up

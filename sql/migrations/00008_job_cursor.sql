@@ -1,6 +1,6 @@
 -- Why:   a maintenance job that was stopped or killed goes on where it was: it
---        notes its place every second. lease_ver keeps a process that lost the
---        lease from writing over the place of the one that has it now.
+--        saves its cursor every second. lease_ver keeps a process that lost the
+--        lease from replacing the cursor of the one that has it now.
 -- Lock:  none that matters, the table is new.
 -- Large: a row for each job, a page.
 
@@ -9,7 +9,7 @@
 CREATE TABLE IF NOT EXISTS job_cursor (
     bucket    SMALLINT UNSIGNED NOT NULL COMMENT 'FNV-1a 32 of name & 1023',
     name      VARBINARY(32)     NOT NULL COMMENT 'the job',
-    place     VARBINARY(200)    NOT NULL COMMENT 'in words of the job, empty: from the beginning',
+    resume_at VARBINARY(200)    NOT NULL COMMENT 'the cursor, in words of the job, empty: from the beginning',
     lease_ver BIGINT UNSIGNED   NOT NULL COMMENT 'ver of the lease under which it was written',
     saved_ms  BIGINT UNSIGNED   NOT NULL COMMENT 'unix milliseconds',
     PRIMARY KEY (bucket, name)

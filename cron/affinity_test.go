@@ -1,70 +1,85 @@
-package cron
+package cron_test
 
 import (
 	"context"
 	"errors"
-	"io"
 	"log/slog"
 	"testing"
 	"time"
 
 	"kith/app/affinity"
 	"kith/app/suggest"
+	"kith/cron"
+	"kith/repo"
 	rows "kith/repo/affinity"
 	"kith/repo/cache"
 	"kith/repo/dbtest"
 	"kith/repo/interaction"
+	"kith/repo/job"
+	"kith/repo/lease"
 	"kith/repo/relation"
 	"kith/repo/seen"
 	suggestions "kith/repo/suggest"
 )
 
-var errStop = errors.New("the lease is lost")
-
-// nearWorld is a database with a log and marks, and the jobs that work on them.
-type nearWorld struct {
+// foldWorld is a database with a log and marks, and the jobs that work on them.
+type foldWorld struct {
 	t       *testing.T
+	worker  worker
 	log     *interaction.Store
 	rows    *rows.Store
 	seen    *seen.Store
 	made    *suggestions.Store
-	fold    Job
-	suggest Job
-	steps   []Step
-	stopAt  int // the step that asks the job to stop, 0 never
+	fold    cron.Job
+	suggest cron.Job
+	steps   []cron.Step // of the last run
+	stopAt  int         // the step after which the job is stopped, 0 never
 }
 
-func newNearWorld(t *testing.T) *nearWorld {
+func newFoldWorld(t *testing.T) *foldWorld {
 	t.Helper()
 	pool := dbtest.Fresh(t)
 	dbtest.Migrate(t, pool)
 	c, quiet := cache.NewNone(), slog.New(slog.DiscardHandler)
-	w := &nearWorld{t: t, log: interaction.New(pool), rows: rows.New(pool, pool, c, quiet), seen: seen.New(pool), made: suggestions.New(pool, c, quiet)}
+	w := &foldWorld{t: t, log: interaction.New(pool), rows: rows.New(pool, pool, c, quiet), seen: seen.New(pool), made: suggestions.New(pool, c, quiet)}
 	now := func() time.Time { return time.Unix(1_700_000_000, 0) }
-	w.fold = Affinity(affinity.NewFolder(affinity.Config{Weights: map[string]float64{"visit": 1}, HalfLife: time.Hour, Kept: 10}, w.log, w.rows, now, quiet))
-	w.suggest = Suggest(suggest.New(suggest.Config{Rows: w.made, Relations: relation.New(pool, pool, c, 0), Affinities: w.rows,
+	w.fold = cron.Affinity(affinity.NewFolder(affinity.Config{Weights: map[string]float64{"visit": 1}, HalfLife: time.Hour, Kept: 10}, w.log, w.rows, now, quiet))
+	w.suggest = cron.Suggest(suggest.New(suggest.Config{Rows: w.made, Relations: relation.New(pool, pool, c, 0), Affinities: w.rows,
 		Seen: w.seen, Now: now, HalfLife: time.Hour, SeenWithin: time.Hour, Refresh: time.Hour}))
+	w.worker = newWorker(t, "a:1", func(c *cron.RunnerConfig) {
+		c.Leases, c.Runs = lease.New(lease.Config{DB: pool, Process: "a:1"}), job.New(pool)
+	})
+	w.worker.pool = pool
 	return w
 }
 
-// run runs a job from a cursor.
-func (w *nearWorld) run(j Job, cursor string, change func(*Run)) error {
+// run runs a job, from where an earlier run was stopped.
+func (w *foldWorld) run(j cron.Job, o cron.Options) error {
+	w.t.Helper()
+	ctx, stop := context.WithCancel(w.t.Context())
+	defer stop()
 	w.steps = nil
-	r := NewRun(cursor, slog.New(slog.NewTextHandler(io.Discard, nil)), func(_ context.Context, s Step) error {
-		w.steps = append(w.steps, s)
-		if len(w.steps) == w.stopAt {
-			return errStop
+	var before cron.Step
+	o.Show = func(s cron.Step) {
+		sum := s
+		s.Rows, s.Done, before = s.Rows-before.Rows, s.Done-before.Done, sum
+		if w.steps = append(w.steps, s); len(w.steps) == w.stopAt {
+			stop()
 		}
-		return nil
-	})
-	if change != nil {
-		change(r)
 	}
-	return j.Work(w.t.Context(), r)
+	_, err := w.worker.Run(ctx, j, o)
+	return err
+}
+
+// begin has the next run of a job begin at a cursor.
+func (w *foldWorld) begin(j cron.Job, cursor string) {
+	w.t.Helper()
+	w.worker.pool.MustExec(`INSERT INTO job_cursor (bucket, name, resume_at, lease_ver, saved_ms) VALUES (?, ?, ?, 0, 0)
+		ON DUPLICATE KEY UPDATE resume_at = VALUES(resume_at)`, repo.NameBucket(j.Name), j.Name, cursor)
 }
 
 // visits logs a visit of each actor at account 1.
-func (w *nearWorld) visits(actors ...uint64) {
+func (w *foldWorld) visits(actors ...uint64) {
 	w.t.Helper()
 	var events []interaction.Event
 	for _, a := range actors {
@@ -76,7 +91,7 @@ func (w *nearWorld) visits(actors ...uint64) {
 	}
 }
 
-func (w *nearWorld) folded(ids ...uint64) (n int) {
+func (w *foldWorld) folded(ids ...uint64) (n int) {
 	w.t.Helper()
 	have, err := w.rows.Fresh(w.t.Context(), ids)
 	if err != nil {
@@ -94,29 +109,30 @@ func (w *nearWorld) folded(ids ...uint64) (n int) {
 }
 
 func TestAffinity(t *testing.T) {
-	w := newNearWorld(t)
+	w := newFoldWorld(t)
 	w.visits(2, 3, 1023, 1026)
-	if err := w.run(w.fold, "", func(r *Run) { r.DryRun = true }); err != nil || w.folded(2, 3, 1023, 1026) != 0 {
+	if err := w.run(w.fold, cron.Options{DryRun: true}); err != nil || w.folded(2, 3, 1023, 1026) != 0 {
 		t.Fatalf("dry run: %v", err)
 	}
 	w.stopAt = 2
-	if err := w.run(w.fold, "", nil); !errors.Is(err, errStop) || w.folded(2, 3, 1023, 1026) != 3 { // 2 and 1026 share a bucket
+	if err := w.run(w.fold, cron.Options{}); !errors.Is(err, context.Canceled) || w.folded(2, 3, 1023, 1026) != 3 { // 2 and 1026 share a bucket
 		t.Fatalf("stopped: %v, %+v", err, w.steps)
 	}
 	w.stopAt = 0
-	if err := w.run(w.fold, w.steps[len(w.steps)-1].Cursor, nil); err != nil || w.folded(2, 3, 1023, 1026) != 4 {
+	if err := w.run(w.fold, cron.Options{}); err != nil || w.folded(2, 3, 1023, 1026) != 4 {
 		t.Fatalf("resumed: %v, %+v", err, w.steps)
 	}
 	if last := w.steps[len(w.steps)-1]; last.Cursor != "" {
 		t.Errorf("the cursor is %q at the end", last.Cursor)
 	}
-	if err := w.run(w.fold, "junk", nil); err != nil || len(w.steps) != 1 {
+	w.begin(w.fold, "junk")
+	if err := w.run(w.fold, cron.Options{}); err != nil || len(w.steps) != 1 {
 		t.Errorf("nothing to do: %v, %+v", err, w.steps)
 	}
 }
 
 // sum is what steps did in all.
-func sum(steps []Step) (all Step) {
+func sum(steps []cron.Step) (all cron.Step) {
 	for _, s := range steps {
 		all.Rows += s.Rows
 		all.Done += s.Done
@@ -126,25 +142,26 @@ func sum(steps []Step) (all Step) {
 
 // A dry run counts what the run does.
 func TestAffinity_DryRun(t *testing.T) {
-	w := newNearWorld(t)
+	w := newFoldWorld(t)
 	w.visits(2, 2, 2, 3, 1023, 1026)
-	if err := w.run(w.fold, "", func(r *Run) { r.DryRun = true }); err != nil {
+	if err := w.run(w.fold, cron.Options{DryRun: true}); err != nil {
 		t.Fatal(err)
 	}
 	dry := sum(w.steps)
-	if err := w.run(w.fold, "", nil); err != nil {
+	if err := w.run(w.fold, cron.Options{}); err != nil {
 		t.Fatal(err)
 	}
-	if did := sum(w.steps); dry != did || dry != (Step{Rows: 6, Done: 4}) {
+	if did := sum(w.steps); dry != did || dry != (cron.Step{Rows: 6, Done: 4}) {
 		t.Errorf("dry %+v, then %+v, want 6 events in 4 rows", dry, did)
 	}
 }
 
 // A run that begins in the middle comes round.
 func TestAffinity_FromCursor(t *testing.T) {
-	w := newNearWorld(t)
+	w := newFoldWorld(t)
 	w.visits(2, 500, 1023)
-	if err := w.run(w.fold, "500", nil); err != nil || w.folded(2, 500, 1023) != 3 {
+	w.begin(w.fold, "500")
+	if err := w.run(w.fold, cron.Options{}); err != nil || w.folded(2, 500, 1023) != 3 {
 		t.Fatalf("got %v, %+v", err, w.steps)
 	}
 	if w.steps[0].Cursor != "500" || w.steps[0].Total != 3 {
@@ -153,15 +170,15 @@ func TestAffinity_FromCursor(t *testing.T) {
 }
 
 func TestAffinity_OneAccount(t *testing.T) {
-	w := newNearWorld(t)
+	w := newFoldWorld(t)
 	w.visits(2, 500)
-	if err := w.run(w.fold, "", func(r *Run) { r.Account = 500 }); err != nil || w.folded(2, 500) != 1 {
+	if err := w.run(w.fold, cron.Options{Account: 500}); err != nil || w.folded(2, 500) != 1 {
 		t.Fatalf("got %v, %+v", err, w.steps)
 	}
 }
 
 func TestSuggest(t *testing.T) {
-	w := newNearWorld(t)
+	w := newFoldWorld(t)
 	var marks []seen.Mark
 	for id := range uint64(1000) {
 		marks = append(marks, seen.Mark{AccountID: id + 1, At: 1_600_000_000})
@@ -183,18 +200,18 @@ func TestSuggest(t *testing.T) {
 		}
 		return len(at)
 	}
-	if err := w.run(w.suggest, "", func(r *Run) { r.DryRun = true }); err != nil || made() != 0 {
+	if err := w.run(w.suggest, cron.Options{DryRun: true}); err != nil || made() != 0 {
 		t.Fatalf("dry run: %v", err)
 	}
-	if err := w.run(w.suggest, "", func(r *Run) { r.Account = 7 }); err != nil || made() != 1 {
+	if err := w.run(w.suggest, cron.Options{Account: 7}); err != nil || made() != 1 {
 		t.Fatalf("one account: %v", err)
 	}
 	w.stopAt = 1
-	if err := w.run(w.suggest, "", nil); !errors.Is(err, errStop) || made() != 2 || w.steps[0].Cursor != "3" {
+	if err := w.run(w.suggest, cron.Options{}); !errors.Is(err, context.Canceled) || made() != 2 || w.steps[0].Cursor != "3" {
 		t.Fatalf("stopped: %v, %+v", err, w.steps)
 	}
 	w.stopAt = 0
-	if err := w.run(w.suggest, "3", nil); err != nil || made() != 3 {
+	if err := w.run(w.suggest, cron.Options{}); err != nil || made() != 3 {
 		t.Fatalf("resumed: %v, %+v", err, w.steps)
 	}
 	rows := int64(0)
