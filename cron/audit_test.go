@@ -9,16 +9,15 @@ import (
 	"kith/cron"
 	"kith/repo/committer"
 	"kith/repo/job"
-	"kith/repo/relation"
 )
 
 // A run reports faults and has failed; one that mends has not.
 func TestAudit(t *testing.T) {
 	w := newWorld(t)
 	w.followers(1, 40)
-	commits := committer.New[*relation.Draft, relation.Row](w.edits, committer.Config{})
+	commits := committer.New(w.rows, committer.Config{})
 	defer commits.Close(t.Context())
-	cfg := audit.Config{Rows: w.rows, Edits: w.edits, Committer: commits, Now: time.Now}
+	cfg := audit.Config{Rows: w.rows, Edits: w.rows, Committer: commits, Now: time.Now}
 	people := []uint64{1}
 	for f := range uint64(40) {
 		people = append(people, 100_000+f)

@@ -19,15 +19,14 @@ const (
 // that it costs little where there are none, and reads the lengths of the
 // sections before it opens a row: a row that was cut is as long as the cap and
 // is found again each time.
-func Trim(rows *relation.Store, edits *relation.Edits, listCap int) Job {
-	t := trimming{rows: rows, edits: edits, cap: listCap}
+func Trim(rows *relation.Store, listCap int) Job {
+	t := trimming{rows: rows, cap: listCap}
 	return Job{Name: "trim", About: "moves what is over the cap of a row to the archive", Work: t.work}
 }
 
 type trimming struct {
-	rows  *relation.Store
-	edits *relation.Edits
-	cap   int
+	rows *relation.Store
+	cap  int
 }
 
 func (t trimming) work(ctx context.Context, run *Run) error {
@@ -106,12 +105,12 @@ func (t trimming) one(ctx context.Context, run *Run, o relation.Outline) (bool, 
 		return true, nil
 	}
 	for range trimTries {
-		done, err := t.edits.Trim(ctx, o.AccountID, t.cap)
+		done, err := t.rows.Trim(ctx, o.AccountID, t.cap)
 		if err != nil {
 			return false, fmt.Errorf("trim %d: %w", o.AccountID, err)
 		}
-		if done.Entries > 0 {
-			log.Debug("trimmed", "entries", done.Entries)
+		if done > 0 {
+			log.Debug("trimmed", "entries", done)
 			return true, nil
 		}
 		now, err := t.rows.Outlines(ctx, []uint64{o.AccountID})

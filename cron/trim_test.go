@@ -29,7 +29,6 @@ type world struct {
 	pool     *sqlx.DB
 	worker   worker
 	rows     *rows.Store
-	edits    *rows.Edits
 	accounts *account.Store
 	now      time.Time
 }
@@ -39,10 +38,10 @@ func newWorld(t *testing.T) *world {
 	dsn := dbtest.FreshDSN(t)
 	small, large := pool(t, dsn), pool(t, dsn)
 	dbtest.Migrate(t, small)
-	w := &world{t: t, pool: small, rows: rows.New(small, large, cache.NewNone(), 0), accounts: account.New(small, cache.NewNone()), now: time.Unix(1_700_000_000, 0)}
+	w := &world{t: t, pool: small, accounts: account.New(small, cache.NewNone()), now: time.Unix(1_700_000_000, 0)}
 	now := func() time.Time { return w.now }
-	w.edits = rows.NewEdits(w.rows, now)
-	edits := committer.New[*rows.Draft, rows.Row](w.edits, committer.Config{})
+	w.rows = rows.New(small, large, cache.NewNone(), 0, now)
+	edits := committer.New(w.rows, committer.Config{})
 	t.Cleanup(func() { edits.Close(context.Background()) })
 	w.Service = relation.New(relation.Config{Rows: w.rows, Committer: edits, Accounts: w.accounts, Now: now})
 	w.worker = newWorker(t, "a:1", func(c *cron.RunnerConfig) {
@@ -65,7 +64,7 @@ func (w *world) followers(id uint64, n int) {
 	for f := range uint64(n) {
 		d.AddFollower(100_000+f, uint32(f+1))
 	}
-	next, err := w.rows.Pack(d, 1)
+	next, err := w.rows.Pack(d)
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -106,7 +105,7 @@ func TestTrim(t *testing.T) {
 	for id, n := range map[uint64]int{1: 199, 2: 200, 3: 201, 4: 900, 5: 10, 6: 500} {
 		w.followers(id, n)
 	}
-	trim := cron.Trim(w.rows, w.edits, limit)
+	trim := cron.Trim(w.rows, limit)
 	if run := w.run(trim, cron.Options{DryRun: true}); run.Done != 3 || w.kept(4, 900) != 900 {
 		t.Errorf("a dry run: %+v, want 3 to be done and none done", run)
 	}
@@ -136,7 +135,7 @@ func TestTrim_BadRow(t *testing.T) {
 		w.followers(id+1, 300)
 	}
 	w.spoil(2)
-	run, err := w.worker.Run(t.Context(), cron.Trim(w.rows, w.edits, 100), cron.Options{})
+	run, err := w.worker.Run(t.Context(), cron.Trim(w.rows, 100), cron.Options{})
 	if !errors.Is(err, list.ErrFormat) || run.Result != job.Failed || !strings.Contains(run.Failure, "account 2") || run.Done != 2 {
 		t.Errorf("run %+v, %v, want it failed for account 2 only", run, err)
 	}
@@ -175,7 +174,7 @@ func TestTrim_Live(t *testing.T) {
 		})
 	}
 	go func() { writers.Wait(); close(trimmed) }()
-	trim := cron.Trim(w.rows, w.edits, 20)
+	trim := cron.Trim(w.rows, 20)
 	for live := true; live; {
 		select {
 		case <-trimmed:
@@ -216,7 +215,7 @@ func TestTrim_Resumes(t *testing.T) {
 		w.followers(id+1, 300+64*int(id))
 	}
 	ctx, cancel := context.WithCancel(t.Context())
-	trim := cron.Trim(w.rows, w.edits, 100)
+	trim := cron.Trim(w.rows, 100)
 	var steps int
 	run, err := w.worker.Run(ctx, trim, cron.Options{Show: func(cron.Step) {
 		if steps++; steps == 2 {

@@ -332,7 +332,7 @@ func (p *plant) write(ctx context.Context, stop <-chan struct{}) error {
 			return err
 		}
 		d.Touch()
-		r, err := p.store.Pack(d, start)
+		r, err := p.store.Pack(d)
 		if err != nil {
 			return err
 		}

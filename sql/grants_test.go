@@ -147,15 +147,13 @@ type service struct {
 	pool     *sqlx.DB
 	accounts *account.Store
 	rows     *relation.Store
-	edits    *relation.Edits
 	commits  *committer.Committer[*relation.Draft, relation.Row]
 }
 
 func (g *guarded) service(t *testing.T, user string) *service {
 	pool := open(t, g.dsn(user))
-	s := &service{pool: pool, accounts: account.New(pool, cache.NewNone()), rows: relation.New(pool, pool, cache.NewNone(), 0)}
-	s.edits = relation.NewEdits(s.rows, now)
-	s.commits = committer.New(s.edits, committer.Config{})
+	s := &service{pool: pool, accounts: account.New(pool, cache.NewNone()), rows: relation.New(pool, pool, cache.NewNone(), 0, now)}
+	s.commits = committer.New(s.rows, committer.Config{})
 	t.Cleanup(func() { s.commits.Close(context.Background()) })
 	s.Service = apprelation.New(apprelation.Config{Rows: s.rows, Committer: s.commits, Accounts: s.accounts, Now: now})
 	return s
@@ -248,7 +246,7 @@ const nobody = 999
 // trim moves all but one entry of each section of an account to the archive.
 func (s *service) trim(t *testing.T, id uint64, entries int) {
 	t.Helper()
-	if done, err := s.edits.Trim(t.Context(), id, 1); err != nil || done.Entries != entries {
+	if done, err := s.rows.Trim(t.Context(), id, 1); err != nil || done != entries {
 		t.Fatalf("trim %d: %+v, %v, want %d entries moved", id, done, err, entries)
 	}
 }
@@ -304,7 +302,7 @@ func (g *guarded) jobs(t *testing.T) {
 			return nil
 		}))
 	}
-	if gone, err := s.edits.Forget(ctx, 101, []uint64{nobody}, false); err != nil || len(gone) != 1 {
+	if gone, err := s.rows.Forget(ctx, 101, []uint64{nobody}, false); err != nil || len(gone) != 1 {
 		t.Errorf("forget nobody: %v, %v", gone, err)
 	}
 	_, err = s.accounts.Load(ctx, []uint64{101})

@@ -26,7 +26,6 @@ type plant struct {
 	dsn    string
 	pool   *sqlx.DB
 	store  *relation.Store
-	edits  *relation.Edits
 	drafts map[uint64]*relation.Draft
 	ids    []uint64
 	narrow uint64 // a star, all ids below 1<<32; both have an archive of every section
@@ -45,8 +44,7 @@ func newPlant(t *testing.T) *plant {
 	p := &plant{t: t, dsn: dbtest.FreshDSN(t), drafts: map[uint64]*relation.Draft{}, narrow: 5000, wide: 1<<40 + 5000}
 	p.pool = open(t, p.dsn)
 	dbtest.Migrate(t, p.pool)
-	p.store = relation.New(p.pool, p.pool, cache.NewNone(), 0)
-	p.edits = relation.NewEdits(p.store, func() time.Time { return time.Unix(start, 0) })
+	p.store = relation.New(p.pool, p.pool, cache.NewNone(), 0, func() time.Time { return time.Unix(start, 0) })
 	rng := rand.New(rand.NewPCG(3, 4))
 	p.crowd(rng, 1<<10, 60)
 	p.crowd(rng, 1<<40, 40)
@@ -228,7 +226,7 @@ func (p *plant) save() {
 		if !d.Changed() {
 			continue
 		}
-		r, err := p.store.Pack(d, start)
+		r, err := p.store.Pack(d)
 		if err != nil {
 			p.t.Fatal(err)
 		}
@@ -244,8 +242,8 @@ func (p *plant) save() {
 
 func (p *plant) trim(id uint64, limit int) {
 	p.t.Helper()
-	done, err := p.edits.Trim(p.t.Context(), id, limit)
-	if err != nil || done.Entries == 0 {
+	done, err := p.store.Trim(p.t.Context(), id, limit)
+	if err != nil || done == 0 {
 		p.t.Fatalf("trim %d: %+v, %v", id, done, err)
 	}
 }

@@ -149,7 +149,7 @@ func TestFriends_Unfriended(t *testing.T) {
 func TestFriends_Archived(t *testing.T) {
 	w := newWorld(t, cache.NewNone())
 	me, friends, _ := w.circle()
-	if _, err := w.relations.Edits.Trim(t.Context(), me, 5); err != nil {
+	if _, err := w.relations.Rows.Trim(t.Context(), me, 5); err != nil {
 		t.Fatal(err)
 	}
 	got := w.walk(me, 4, nil)

@@ -126,7 +126,7 @@ type costWorld struct {
 	answer   kept
 
 	people *accounts.Store
-	edits  *rows.Edits
+	edits  *rows.Store
 	plans  map[uint64]*plan
 }
 
@@ -296,8 +296,8 @@ func newCostWorld(t testing.TB) *costWorld {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { mem.Close() })
-	store := rows.New(pools[0], pools[1], mem, listCap)
-	w := &costWorld{t: t, people: accounts.New(pools[0], mem), edits: rows.NewEdits(store, time.Now), plans: map[uint64]*plan{}, tokens: map[uint64]string{}}
+	store := rows.New(pools[0], pools[1], mem, listCap, time.Now)
+	w := &costWorld{t: t, people: accounts.New(pools[0], mem), edits: store, plans: map[uint64]*plan{}, tokens: map[uint64]string{}}
 	w.accounts = account.New(w.people, time.Now)
 	w.fill()
 	commits := committer.New(w.edits, committer.Config{})

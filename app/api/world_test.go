@@ -84,9 +84,9 @@ func newLiveWorld(t testing.TB, options ...option) *world {
 	t.Helper()
 	pool := dbtest.DB(t)
 	local := cachetest.Local(t)
-	store := rows.New(pool, pool, local, 0)
+	store := rows.New(pool, pool, local, 0, time.Now)
 	people := accounts.New(pool, local)
-	edits := committer.New(rows.NewEdits(store, time.Now), committer.Config{})
+	edits := committer.New(store, committer.Config{})
 	t.Cleanup(func() {
 		if err := edits.Close(context.Background()); err != nil {
 			t.Error(err)

@@ -169,11 +169,11 @@ func (w *world) trimLong(limit int) (n int) {
 			return n
 		}
 		for _, r := range page {
-			done, err := w.edits.Trim(w.Context(), r.AccountID, limit)
+			done, err := w.rows.Trim(w.Context(), r.AccountID, limit)
 			if err != nil {
 				w.Fatal(err)
 			}
-			if done.Entries > 0 {
+			if done > 0 {
 				n++
 			}
 			after = r

@@ -33,7 +33,7 @@ func TestRun_Damaged(t *testing.T) {
 		_, _ = w.Follow(t.Context(), a, b, app.FollowOptions{}) // refused where one blocks
 	}
 	for _, id := range p[:6] {
-		if _, err := w.edits.Trim(t.Context(), id, 2); err != nil {
+		if _, err := w.rows.Trim(t.Context(), id, 2); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -57,7 +57,7 @@
 // Between two healthy rows, who follows, blocks or asks is the
 // one whose own row is the truth: the other's row is made to say the same, by an
 // edit of both through the committer (app/relation.Mend). Counts and columns are
-// an edit too, headers of segments a rewrite (repo/relation.Edits.Rewrite), a
+// an edit too, headers of segments a rewrite (repo/relation.Store.Rewrite), a
 // swap like any other.
 //
 // A row that has gaps yields where it is silent. A segment that is gone, or a list
@@ -103,8 +103,8 @@
 //
 // An id that is no account is taken out of the rows that name it, with the
 // counts, and no row is made for it; a row or archive that it has is emptied
-// (repo/relation.Edits.Forget). A row that names it has gaps: it goes out in the
-// swap that puts in what the others know (repo/relation.Edits.Rewrite). Not so where
+// (repo/relation.Store.Forget). A row that names it has gaps: it goes out in the
+// swap that puts in what the others know (repo/relation.Store.Rewrite). Not so where
 // the one who does not exist has a row that says the same, or ten rows name it:
 // then it was an account once, nothing was overwritten, and nobody needs to be
 // asked. Whether it exists is asked while the row that

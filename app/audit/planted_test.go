@@ -56,7 +56,7 @@ func newScene(t *testing.T) *scene {
 
 func (w *world) trim(id uint64, limit int) {
 	w.Helper()
-	if done, err := w.edits.Trim(w.Context(), id, limit); err != nil || done.Entries == 0 {
+	if done, err := w.rows.Trim(w.Context(), id, limit); err != nil || done == 0 {
 		w.Fatalf("trim %d: %+v, %v", id, done, err)
 	}
 }
@@ -512,7 +512,7 @@ func TestRun_Random(t *testing.T) {
 				t.Fatal(err)
 			}
 		case 5:
-			if _, err := w.edits.Trim(t.Context(), b, 3+r.IntN(4)); err != nil {
+			if _, err := w.rows.Trim(t.Context(), b, 3+r.IntN(4)); err != nil {
 				t.Fatal(err)
 			}
 		default:

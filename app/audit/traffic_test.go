@@ -76,10 +76,9 @@ func TestRun_Traffic(t *testing.T) {
 // runs behind that of the audit for some, so that not every new follow is known
 // by its time.
 func (w *world) client(ctx context.Context, p []uint64, seed uint64, changes chan<- struct{}) {
-	store := relation.New(w.small, w.small, cache.NewNone(), 0)
 	now := func() time.Time { return time.Now().Add(-time.Duration(seed%2) * time.Hour) }
-	edits := relation.NewEdits(store, now)
-	commits := committer.New[*relation.Draft, relation.Row](edits, committer.Config{})
+	store := relation.New(w.small, w.small, cache.NewNone(), 0, now)
+	commits := committer.New(store, committer.Config{})
 	defer commits.Close(context.Background())
 	service := app.New(app.Config{Rows: store, Committer: commits, Accounts: w.accounts, Now: now})
 	r := rand.New(rand.NewPCG(seed, 3))
@@ -98,7 +97,7 @@ func (w *world) client(ctx context.Context, p []uint64, seed uint64, changes cha
 		case 1:
 			_, err = service.Unblock(ctx, a, b)
 		case 2:
-			_, err = edits.Trim(ctx, b, 4)
+			_, err = store.Trim(ctx, b, 4)
 		case 3, 4, 5, 6, 7:
 			_, err = service.Unfollow(ctx, a, b)
 		case 8:

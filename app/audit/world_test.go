@@ -26,7 +26,6 @@ type world struct {
 	*app.Service
 	small     *sqlx.DB
 	rows      *relation.Store
-	edits     *relation.Edits
 	accounts  *account.Store
 	committer *committer.Committer[*relation.Draft, relation.Row]
 	now       time.Time
@@ -41,7 +40,7 @@ func newWorld(t *testing.T, listCap int) *world {
 	large := w.pool(dsn, false)
 	w.small = w.pool(dsn, true)
 	dbtest.Migrate(t, large)
-	w.use(relation.New(w.small, large, cache.NewNone(), listCap), account.New(w.small, cache.NewNone()))
+	w.use(relation.New(w.small, large, cache.NewNone(), listCap, func() time.Time { return w.now }), account.New(w.small, cache.NewNone()))
 	return w
 }
 
@@ -53,14 +52,13 @@ func (w *world) pool(dsn string, interpolate bool) *sqlx.DB {
 func (w *world) use(rows *relation.Store, accounts *account.Store) {
 	w.rows, w.accounts = rows, accounts
 	now := func() time.Time { return w.now }
-	w.edits = relation.NewEdits(rows, now)
-	w.committer = committer.New[*relation.Draft, relation.Row](w.edits, committer.Config{})
+	w.committer = committer.New(rows, committer.Config{})
 	w.Cleanup(func() { w.committer.Close(context.Background()) })
 	w.Service = app.New(app.Config{Rows: rows, Committer: w.committer, Accounts: accounts, Now: now})
 }
 
 func (w *world) config() audit.Config {
-	return audit.Config{Rows: w.rows, Edits: w.edits, Committer: w.committer, Now: func() time.Time { return w.now }, Slices: 64}
+	return audit.Config{Rows: w.rows, Edits: w.rows, Committer: w.committer, Now: func() time.Time { return w.now }, Slices: 64}
 }
 
 // audit runs an audit and returns its faults.

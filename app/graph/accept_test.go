@@ -53,8 +53,8 @@ func open(t *testing.T, server *mysqld.Server, name string) (small, large *sqlx.
 func importInto(t *testing.T, server *mysqld.Server, path string) time.Duration {
 	small, large := open(t, server, "kith")
 	dbtest.Migrate(t, large)
-	rows := relation.New(small, large, cache.NewNone(), 0)
-	c := committer.New(relation.NewEdits(rows, time.Now), committer.Config{})
+	rows := relation.New(small, large, cache.NewNone(), 0, time.Now)
+	c := committer.New(rows, committer.Config{})
 	defer c.Close(context.Background())
 	cfg := graph.ImportConfig{
 		Accounts: account.New(small, cache.NewNone()), Rows: rows, Committer: c, Now: time.Now,

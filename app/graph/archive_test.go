@@ -20,14 +20,13 @@ func TestImport_Archive(t *testing.T) {
 	ids := dbtest.IDs(t, 30)
 	text, edges := randomGraph(ids, 1500, 11)
 	mustImport(t, w.config(strings.NewReader(text)))
-	edits := relation.NewEdits(w.rows, func() time.Time { return testNow })
 	cut := 0
 	for _, id := range ids[:20] { // rows of which only the other side knows, and pairs of which no row knows
-		done, err := edits.Trim(t.Context(), id, 3)
+		done, err := w.rows.Trim(t.Context(), id, 3)
 		if err != nil {
 			t.Fatal(err)
 		}
-		cut += done.Entries
+		cut += done
 	}
 	if cut < len(ids) {
 		t.Fatalf("only %d entries were cut", cut)
@@ -58,7 +57,7 @@ func TestImport_Archive(t *testing.T) {
 			fmt.Fprintf(&back, "%d %d 5\n", to, from)
 		}
 		mustImport(t, w.config(strings.NewReader(back.String())))
-		counts, err := relation.New(dbtest.DB(t), dbtest.DB(t), cache.NewNone(), 0).Counts(t.Context(), ids)
+		counts, err := relation.New(dbtest.DB(t), dbtest.DB(t), cache.NewNone(), 0, time.Now).Counts(t.Context(), ids)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -79,16 +78,15 @@ func TestImport_Archive(t *testing.T) {
 // nothing the second time: blocks are looked at, not moved.
 func TestImport_ArchivedBlocks(t *testing.T) {
 	w := newWorld(t, dbtest.DB(t))
-	w.rows = relation.New(dbtest.DB(t), dbtest.DB(t), cache.NewNone(), 5)
+	w.rows = relation.New(dbtest.DB(t), dbtest.DB(t), cache.NewNone(), 5, func() time.Time { return testNow })
 	ids := dbtest.IDs(t, 40)
-	edits := relation.NewEdits(w.rows, func() time.Time { return testNow })
 	var text strings.Builder
 	for i, other := range ids[1:] {
-		won, err := edits.Locked(t.Context(), []uint64{ids[0], other}, nil, func(rows map[uint64]*relation.Draft) (out []relation.Row, err error) {
+		won, err := w.rows.Locked(t.Context(), []uint64{ids[0], other}, nil, func(rows map[uint64]*relation.Draft) (out []relation.Row, err error) {
 			rows[ids[0]].Put(list.Blocking, other, uint32(i+1))
 			rows[other].Put(list.BlockedBy, ids[0], uint32(i+1))
 			for _, d := range rows {
-				r, err := edits.Pack(d)
+				r, err := w.rows.Pack(d)
 				if err != nil {
 					return nil, err
 				}

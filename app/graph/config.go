@@ -45,10 +45,9 @@ type Rows interface {
 	Marks(ctx context.Context, ids []uint64) (map[uint64]relation.Mark, error)
 	Fresh(ctx context.Context, ids []uint64) (map[uint64]relation.Row, error)
 	OpenFor(ctx context.Context, row relation.Row, edges []list.Edge) (*relation.Draft, []list.Edge, error)
-	Pack(d *relation.Draft, now uint32) (relation.Row, error)
+	Pack(d *relation.Draft) (relation.Row, error)
 	Swap(ctx context.Context, rows []relation.Row) (won bool, err error)
-	MergeLocked(ctx context.Context, id uint64, edges []list.Edge, now uint32, merge func(d *relation.Draft, left []list.Edge)) (relation.Row, error)
-	Tell(ctx context.Context, rows []relation.Row)
+	MergeLocked(ctx context.Context, id uint64, edges []list.Edge, merge func(d *relation.Draft, left []list.Edge)) (relation.Row, error)
 }
 
 // Committer carries out edits of several rows at once.
@@ -80,7 +79,7 @@ type ImportConfig struct {
 	Rows      Rows
 	Committer Committer
 	Log       *slog.Logger     // nil drops it
-	Now       func() time.Time // dates rows and made accounts
+	Now       func() time.Time // dates made accounts
 	// Writers is how many chunks are written at once, 0 is DefaultWriters.
 	Writers int
 }

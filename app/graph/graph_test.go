@@ -33,8 +33,8 @@ type world struct {
 
 func newWorld(t testing.TB, pool *sqlx.DB) *world {
 	t.Helper()
-	w := &world{rows: relation.New(pool, pool, cache.NewNone(), 0), accounts: account.New(pool, cache.NewNone())}
-	w.committer = committer.New(relation.NewEdits(w.rows, func() time.Time { return testNow }), committer.Config{})
+	w := &world{rows: relation.New(pool, pool, cache.NewNone(), 0, func() time.Time { return testNow }), accounts: account.New(pool, cache.NewNone())}
+	w.committer = committer.New(w.rows, committer.Config{})
 	t.Cleanup(func() { w.committer.Close(context.Background()) })
 	return w
 }

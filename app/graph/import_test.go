@@ -345,9 +345,9 @@ type hookRows struct {
 	locked     int
 }
 
-func (h *hookRows) MergeLocked(ctx context.Context, id uint64, edges []list.Edge, now uint32, merge func(*relation.Draft, []list.Edge)) (relation.Row, error) {
+func (h *hookRows) MergeLocked(ctx context.Context, id uint64, edges []list.Edge, merge func(*relation.Draft, []list.Edge)) (relation.Row, error) {
 	h.locked++
-	return h.Store.MergeLocked(ctx, id, edges, now, merge)
+	return h.Store.MergeLocked(ctx, id, edges, merge)
 }
 
 func (h *hookRows) Swap(ctx context.Context, rows []relation.Row) (bool, error) {

@@ -38,8 +38,8 @@ func TestAccept_Large(t *testing.T) {
 	small, large := open(t, dbtest.Durable(t), "kith")
 	dbtest.Migrate(t, large)
 	c := cachetest.Local(t)
-	rows, accounts := relation.New(small, large, c, largeCap), account.New(small, c)
-	com := committer.New(relation.NewEdits(rows, time.Now), committer.Config{})
+	rows, accounts := relation.New(small, large, c, largeCap, time.Now), account.New(small, c)
+	com := committer.New(rows, committer.Config{})
 	defer com.Close(context.Background())
 	sum, err := graph.Import(t.Context(), graph.ImportConfig{
 		Reader: followers(t), Accounts: accounts, Rows: rows, Committer: com, Now: time.Now,

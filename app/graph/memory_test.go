@@ -51,16 +51,14 @@ func (s nowhere) Swap(_ context.Context, rows []relation.Row) (bool, error) {
 	return true, nil
 }
 
-func (nowhere) Tell(context.Context, []relation.Row) {}
-
 func (nowhere) OpenFor(_ context.Context, r relation.Row, edges []list.Edge) (*relation.Draft, []list.Edge, error) {
 	d, err := relation.Open(r)
 	return d, edges, err
 }
 
-func (nowhere) Pack(d *relation.Draft, now uint32) (relation.Row, error) { return d.Pack(now, 0) }
+func (nowhere) Pack(d *relation.Draft) (relation.Row, error) { return d.Pack(1, 0) }
 
-func (nowhere) MergeLocked(context.Context, uint64, []list.Edge, uint32, func(*relation.Draft, []list.Edge)) (relation.Row, error) {
+func (nowhere) MergeLocked(context.Context, uint64, []list.Edge, func(*relation.Draft, []list.Edge)) (relation.Row, error) {
 	panic("nobody else writes these rows")
 }
 

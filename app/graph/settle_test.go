@@ -8,7 +8,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"kith/app/graph"
 	"kith/repo/committer"
@@ -116,7 +115,7 @@ func TestImport_WhileServing(t *testing.T) {
 	text, _ := randomGraph(ids, 5000, 8)
 	other, _ := randomGraph(ids, 5000, 9)
 	other = strings.ReplaceAll(other, " 10", " 20") // the same people at other times
-	server := committer.New(relation.NewEdits(w.rows, time.Now), committer.Config{})
+	server := committer.New(w.rows, committer.Config{})
 	defer server.Close(t.Context())
 	ctx, stop := context.WithCancel(t.Context())
 	var clients sync.WaitGroup

@@ -36,13 +36,12 @@ func TestAccept_Trim(t *testing.T) {
 	small, large := open(t, dbtest.Durable(t), "kith")
 	dbtest.Migrate(t, large)
 	c := cachetest.Local(t)
-	rows, accounts := relation.New(small, large, c, trimCap), account.New(small, c)
-	edits := relation.NewEdits(rows, time.Now)
-	com := committer.New(edits, committer.Config{})
+	rows, accounts := relation.New(small, large, c, trimCap, time.Now), account.New(small, c)
+	com := committer.New(rows, committer.Config{})
 	defer com.Close(context.Background())
 	before := importEdges(t, graph.ImportConfig{Accounts: accounts, Rows: rows, Committer: com, Now: time.Now}, path, rows)
 
-	w := &trimWorld{t: t, rows: rows, edits: edits, edges: before,
+	w := &trimWorld{t: t, rows: rows, edges: before,
 		s: apprelation.New(apprelation.Config{Rows: rows, Committer: com, Accounts: accounts, Now: time.Now})}
 	w.raceTrims()
 	w.shortSections()
@@ -102,7 +101,6 @@ type trimWorld struct {
 	t     *testing.T
 	s     *apprelation.Service
 	rows  *relation.Store
-	edits *relation.Edits
 	mu    sync.Mutex
 	edges map[follow]bool
 }
@@ -203,11 +201,11 @@ func (w *trimWorld) trimAll() (cut int) {
 			return cut
 		}
 		for _, l := range long {
-			done, err := w.edits.Trim(w.t.Context(), l.AccountID, trimCap)
+			done, err := w.rows.Trim(w.t.Context(), l.AccountID, trimCap)
 			if err != nil {
 				w.t.Fatal(err)
 			}
-			cut += done.Entries
+			cut += done
 		}
 		after = long[len(long)-1]
 	}

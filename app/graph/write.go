@@ -136,7 +136,6 @@ func (im *importer) try(ctx context.Context, part chunk, marks map[uint64]relati
 	defer cancel()
 	won, err = im.cfg.Rows.Swap(ctx, o.rows)
 	if won && err == nil {
-		im.cfg.Rows.Tell(ctx, o.rows)
 		for _, r := range o.rows {
 			o.vers = append(o.vers, spill.Record{Hi: ownerKey(r.AccountID), Lo: r.Ver})
 		}
@@ -152,7 +151,6 @@ func (im *importer) prepare(ctx context.Context, part chunk, marks map[uint64]re
 	if err != nil {
 		return o, err
 	}
-	now := uint32(im.cfg.Now().Unix())
 	for _, own := range part {
 		row := rows[own.id]
 		d, left, err := im.cfg.Rows.OpenFor(ctx, row, own.edges)
@@ -161,7 +159,7 @@ func (im *importer) prepare(ctx context.Context, part chunk, marks map[uint64]re
 		}
 		o.merge(d, own, left)
 		if d.Changed() {
-			if row, err = im.cfg.Rows.Pack(d, now); err != nil {
+			if row, err = im.cfg.Rows.Pack(d); err != nil {
 				return o, err
 			}
 			o.rows = append(o.rows, row)
@@ -268,8 +266,7 @@ func (im *importer) hand(ctx context.Context, own owner) error {
 	var changed int64
 	var row relation.Row
 	err := im.retry(ctx, func(ctx context.Context) (err error) {
-		now := uint32(im.cfg.Now().Unix())
-		row, err = im.cfg.Rows.MergeLocked(ctx, own.id, own.edges, now, func(d *relation.Draft, left []list.Edge) {
+		row, err = im.cfg.Rows.MergeLocked(ctx, own.id, own.edges, func(d *relation.Draft, left []list.Edge) {
 			o, changed = outcome{}, 0
 			if o.merge(d, own, left); d.Changed() {
 				changed = 1

@@ -125,7 +125,7 @@ func (w *world) trim(id uint64, limit int) {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	if _, err := w.Edits.Trim(w.t.Context(), id, limit); err != nil {
+	if _, err := w.Rows.Trim(w.t.Context(), id, limit); err != nil {
 		w.t.Fatal(err)
 	}
 	row, err := w.Rows.Row(w.t.Context(), id)

@@ -98,7 +98,7 @@ func TestService_ArchiveDisagrees(t *testing.T) {
 // cut moves all but one entry of each section to the archive.
 func (w *world) cut(id uint64) {
 	w.t.Helper()
-	if _, err := w.Edits.Trim(w.t.Context(), id, 1); err != nil {
+	if _, err := w.Rows.Trim(w.t.Context(), id, 1); err != nil {
 		w.t.Fatal(err)
 	}
 }

@@ -29,7 +29,7 @@ func durable(t *testing.T) (*rows.Store, string) {
 
 func storeOn(t *testing.T, dsn string, c cache.Cache) *rows.Store {
 	t.Helper()
-	return rows.New(poolOn(t, dsn, true), poolOn(t, dsn, false), c, 0)
+	return rows.New(poolOn(t, dsn, true), poolOn(t, dsn, false), c, 0, time.Now)
 }
 
 const (
@@ -43,7 +43,7 @@ const (
 func TestAccept_HotAccount(t *testing.T) {
 	accepttest.Long(t)
 	store, _ := durable(t)
-	edits := committer.New[*rows.Draft, rows.Row](rows.NewEdits(store, time.Now), committer.Config{})
+	edits := committer.New(store, committer.Config{})
 	t.Cleanup(func() { edits.Close(context.Background()) })
 
 	naive := hotRun(t, store, 1, naiveFollow(store))

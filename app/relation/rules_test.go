@@ -384,7 +384,7 @@ func (w *world) trimAll(a, b uint64, listCap int) {
 		if listCap == 0 {
 			continue
 		}
-		if _, err := w.Edits.Trim(w.t.Context(), id, listCap); err != nil {
+		if _, err := w.Rows.Trim(w.t.Context(), id, listCap); err != nil {
 			w.t.Fatal(err)
 		}
 	}

@@ -8,7 +8,6 @@ import (
 	"kith/repo/account"
 	"kith/repo/cache"
 	"kith/repo/committer"
-	rows "kith/repo/relation"
 )
 
 // late are accounts of which pages do not see one yet, which another process has
@@ -35,10 +34,10 @@ func TestService_JustMade(t *testing.T) {
 	ids := w.People(6)
 	me, fresh := ids[0], ids[5]
 	w.Follows(me, ids[1:5]...)
-	if _, err := w.Edits.Trim(t.Context(), me, 1); err != nil {
+	if _, err := w.Rows.Trim(t.Context(), me, 1); err != nil {
 		t.Fatal(err)
 	}
-	edits := committer.New[*rows.Draft, rows.Row](w.Edits, committer.Config{})
+	edits := committer.New(w.Rows, committer.Config{})
 	defer edits.Close(context.Background())
 	s := relation.New(relation.Config{Rows: w.Rows, Committer: edits, Accounts: late{w.Accounts, fresh}, Now: w.Now})
 	for _, edit := range []struct {

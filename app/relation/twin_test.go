@@ -122,7 +122,7 @@ func twinRun(t *testing.T, w *world, r *rand.Rand) {
 			t.Fatalf("step %d, answer about %d to %d: %+v, want %+v", step, b, a, got, want)
 		}
 		if r.IntN(40) == 0 {
-			if _, err := w.Edits.Trim(t.Context(), plain.p[r.IntN(len(plain.p))], 1); err != nil {
+			if _, err := w.Rows.Trim(t.Context(), plain.p[r.IntN(len(plain.p))], 1); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -130,7 +130,7 @@ func twinRun(t *testing.T, w *world, r *rand.Rand) {
 			w.equalsTwin(t, plain)
 		}
 	}
-	sum, err := audit.Run(t.Context(), audit.Config{Rows: w.Rows, Edits: w.Edits, Now: w.Now, Report: func(f audit.Fault) {
+	sum, err := audit.Run(t.Context(), audit.Config{Rows: w.Rows, Edits: w.Rows, Now: w.Now, Report: func(f audit.Fault) {
 		if slices.Contains(plain.p, f.Account) {
 			t.Errorf("audit: %v", f)
 		}

@@ -21,7 +21,6 @@ import (
 	"kith/repo/committer"
 	"kith/repo/dbtest"
 	"kith/repo/memcachetest"
-	rows "kith/repo/relation"
 )
 
 // What the two processes share. The long form runs for the time the acceptance
@@ -130,7 +129,7 @@ func TestRacer(t *testing.T) {
 
 func raceService(t *testing.T, dsn string, c cache.Cache) *relation.Service {
 	store := storeOn(t, dsn, c)
-	edits := committer.New[*rows.Draft, rows.Row](rows.NewEdits(store, time.Now), committer.Config{})
+	edits := committer.New(store, committer.Config{})
 	t.Cleanup(func() { edits.Close(context.Background()) })
 	return relation.New(relation.Config{Rows: store, Committer: edits, Accounts: account.New(poolOn(t, dsn, true), c), Now: time.Now})
 }

@@ -149,7 +149,7 @@ func TestMake_Archived(t *testing.T) {
 	me := p[0]
 	w.relations.Follows(me, p[1:16]...)
 	w.relations.Follows(p[15], append([]uint64{p[18]}, p[1:10]...)...)
-	if _, err := w.relations.Edits.Trim(t.Context(), me, 10); err != nil {
+	if _, err := w.relations.Rows.Trim(t.Context(), me, 10); err != nil {
 		t.Fatal(err)
 	}
 	w.want(w.made(me), p[18])

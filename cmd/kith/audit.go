@@ -16,7 +16,6 @@ import (
 	"kith/app/graph"
 	"kith/cron"
 	"kith/repo"
-	"kith/repo/relation"
 )
 
 type auditCmd struct {
@@ -64,7 +63,7 @@ var auditPhases = map[string]string{"sums": "audit", "rebuild": "rebuild", "clos
 
 // auditConfig is what an audit works with on the stack.
 func (s *stack) auditConfig(repair bool) audit.Config {
-	return audit.Config{Rows: s.rows, Edits: relation.NewEdits(s.rows, time.Now), Committer: s.committer, Names: s.people, Now: time.Now, Repair: repair}
+	return audit.Config{Rows: s.rows, Edits: s.rows, Committer: s.committer, Names: s.people, Now: time.Now, Repair: repair}
 }
 
 // show prints an account for a person to read.

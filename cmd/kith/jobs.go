@@ -12,13 +12,12 @@ import (
 	"kith/cron"
 	"kith/repo/job"
 	"kith/repo/lease"
-	"kith/repo/relation"
 )
 
 // plans are all jobs and when they run. A new job is added here.
 func (s *stack) plans(c config.Cron, listCap int) []cron.Plan {
 	return []cron.Plan{
-		{Job: cron.Trim(s.rows, relation.NewEdits(s.rows, time.Now), listCap), Schedule: c.Trim},
+		{Job: cron.Trim(s.rows, listCap), Schedule: c.Trim},
 		{Job: cron.Affinity(s.folder), Schedule: c.Affinity},
 		{Job: cron.Suggest(s.suggestions), Schedule: c.Suggest},
 		{Job: cron.Audit(s.auditConfig(false)), Schedule: c.Audit}, // it reports; kith audit --repair repairs

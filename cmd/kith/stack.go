@@ -60,9 +60,9 @@ func openStack(ctx context.Context, p parts, log *slog.Logger) (*stack, error) {
 	}
 	s.registry.MustRegister(buildInfo(), collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
 		collectors.NewDBStatsCollector(s.pools.small.DB, "small"), collectors.NewDBStatsCollector(s.pools.large.DB, "large"))
-	s.rows = relation.New(s.pools.small, s.pools.large, s.cache, p.relation.ListCap)
+	s.rows = relation.New(s.pools.small, s.pools.large, s.cache, p.relation.ListCap, time.Now)
 	s.people = account.New(s.pools.small, s.cache)
-	s.committer = committer.New(relation.NewEdits(s.rows, time.Now),
+	s.committer = committer.New(s.rows,
 		committer.Config{Log: log, Metrics: committer.NewMetrics(s.registry)})
 	s.accounts = appaccount.New(s.people, time.Now)
 	s.relations = s.relationsAt(time.Now, p.relation.FollowingLimit)

@@ -74,51 +74,47 @@ func (b *commit[D, R]) halve() {
 func (b *commit[D, R]) try(n int) (done bool, err error) {
 	ctx, cancel := context.WithTimeout(context.Background(), b.c.cfg.Timeout)
 	defer cancel()
-	var rows []R
 	if n == 0 && !b.c.contended.among(b.ids()) {
-		rows, done, err = b.optimistic(ctx)
-	} else {
-		rows, done, err = b.locked(ctx)
+		return b.optimistic(ctx)
 	}
-	if done && err == nil {
-		b.c.store.Tell(ctx, rows)
-	}
-	return done, err
+	return b.locked(ctx)
 }
 
-func (b *commit[D, R]) optimistic(ctx context.Context) (rows []R, done bool, err error) {
+func (b *commit[D, R]) optimistic(ctx context.Context) (done bool, err error) {
+	var rows []R
 	for _, fresh := range []bool{false, true} {
 		drafts, err := b.c.store.Load(ctx, b.ids(), fresh)
 		if err != nil {
-			return nil, false, err
+			return false, err
 		}
 		b.loaded = drafts
 		rows, err = b.apply(drafts)
 		if err != nil || lacking(drafts) {
-			return nil, false, err
+			return false, err
 		}
 		if fresh || b.proven(drafts) {
 			break
 		}
 	}
 	if len(rows) == 0 {
-		return nil, true, nil
+		return true, nil
 	}
 	done, err = b.c.store.Swap(ctx, rows)
 	if !done && err == nil {
 		b.c.contended.lost(b.edited())
 	}
 	b.count(done, err, len(rows))
-	return rows, done, err
+	return done, err
 }
 
-func (b *commit[D, R]) locked(ctx context.Context) (rows []R, done bool, err error) {
+func (b *commit[D, R]) locked(ctx context.Context) (done bool, err error) {
+	var rows []R
 	done, err = b.c.store.Locked(ctx, b.ids(), b.loaded, func(drafts map[uint64]D) ([]R, error) {
 		rows, err = b.apply(drafts)
 		return rows, err
 	})
 	b.count(done, err, len(rows))
-	return rows, done, err
+	return done, err
 }
 
 func (b *commit[D, R]) count(won bool, err error, rows int) {

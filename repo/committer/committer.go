@@ -14,15 +14,14 @@ import (
 type Store[D Draft, R any] interface {
 	// Load opens rows, from the database if fresh, else perhaps from a cache.
 	Load(ctx context.Context, ids []uint64, fresh bool) (map[uint64]D, error)
-	// Locked opens rows while it holds their locks and swaps what edit returns. What
-	// was loaded of them before, if anything, need not be read again where it is current.
+	// Locked opens rows while it holds their locks and swaps what edit returns, as Swap
+	// does. What was loaded of them before, if anything, need not be read again where it
+	// is current.
 	Locked(ctx context.Context, ids []uint64, loaded map[uint64]D, edit func(map[uint64]D) ([]R, error)) (won bool, err error)
 	// Pack turns a changed draft into the row to store; repo.ErrTooLarge if it does not fit.
 	Pack(D) (R, error)
-	// Swap stores rows, all or none, where nobody else was first.
+	// Swap stores rows, all or none, where nobody else was first, and then in the cache.
 	Swap(ctx context.Context, rows []R) (won bool, err error)
-	// Tell announces committed rows to the cache.
-	Tell(ctx context.Context, rows []R)
 }
 
 // Draft is an opened row.

@@ -7,7 +7,7 @@
 // becomes the next commit: load the rows once, apply each edit in order, swap
 // each row once, answer all.
 //
-//	Do ──► ready queue ──► worker: load, apply, swap, tell the cache ──► answers
+//	Do ──► ready queue ──► worker: load, apply, swap ──► answers
 //	             ▲   │
 //	             │   └─ an edit whose row is in a commit under way parks at that row
 //	             └───── and comes back, first in line, when the commit is through

@@ -46,7 +46,6 @@ type fake struct {
 	begun  chan []uint64 // ids of each swap as it begins, where set
 	swaps  [][]uint64
 	locked int
-	told   int
 }
 
 func newFake() *fake {
@@ -134,12 +133,6 @@ func (f *fake) Swap(_ context.Context, rows []row) (bool, error) {
 	f.rows = next
 	f.swaps = append(f.swaps, ids)
 	return true, nil
-}
-
-func (f *fake) Tell(_ context.Context, rows []row) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.told += len(rows)
 }
 
 func (f *fake) log(id uint64) []int {

@@ -36,7 +36,7 @@ func BenchmarkLocked(b *testing.B) {
 		for i, r := range rows {
 			ids[i] = r.AccountID
 		}
-		return relation.NewEdits(s, time.Now).Locked(context.Background(), ids, nil, func(map[uint64]*relation.Draft) ([]relation.Row, error) {
+		return s.Locked(context.Background(), ids, nil, func(map[uint64]*relation.Draft) ([]relation.Row, error) {
 			return rows, nil
 		})
 	})
@@ -50,7 +50,7 @@ func benchCommits(b *testing.B, commit func(*relation.Store, []relation.Row) (bo
 	small := dbtest.Open(b, db.Config{DSN: server.DSN("kith"), Interpolate: true})
 	large := dbtest.Open(b, db.Config{DSN: server.DSN("kith"), Binary: true, Keep: true, MaxOpen: 10})
 	dbtest.Migrate(b, small)
-	s := relation.New(small, large, cache.NewNone(), 0)
+	s := relation.New(small, large, cache.NewNone(), 0, time.Now)
 	for _, size := range []struct{ least, most int }{{1, 16}, {30, 48}, {100, 170}, {170, 400}} {
 		b.Run(fmt.Sprintf("rows=%d-%d", size.least, size.most), func(b *testing.B) {
 			var writers [benchWriters][]relation.Row

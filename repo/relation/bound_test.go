@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"kith/repo/cache"
 	"kith/repo/dbtest"
@@ -109,7 +108,6 @@ func TestStore_Swap_SegmentsApart(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			r := rand.New(rand.NewPCG(1, 2))
 			s := open(t, cache.NewNone())
-			e := relation.NewEdits(s, time.Now)
 			id := dbtest.IDs(t, 1)[0]
 			var all []list.Entry
 			for round := range 8 {
@@ -121,10 +119,10 @@ func TestStore_Swap_SegmentsApart(t *testing.T) {
 					}
 					all = append(all, list.Entry{ID: edges[i].ID, Time: edges[i].Time})
 				}
-				if _, err := s.MergeLocked(t.Context(), id, edges, 1, func(d *relation.Draft, left []list.Edge) { d.Merge(left) }); err != nil {
+				if _, err := s.MergeLocked(t.Context(), id, edges, func(d *relation.Draft, left []list.Edge) { d.Merge(left) }); err != nil {
 					t.Fatal(err)
 				}
-				if _, err := e.Trim(t.Context(), id, 100); err != nil {
+				if _, err := s.Trim(t.Context(), id, 100); err != nil {
 					t.Fatal(err)
 				}
 			}

@@ -86,8 +86,8 @@ func unpackHead(id uint64, e cache.Entry) (head, error) {
 	return h, nil
 }
 
-// Tell puts committed rows into the cache.
-func (s *Store) Tell(ctx context.Context, rows []Row) {
+// Put puts committed rows into the cache.
+func (s *Store) Put(ctx context.Context, rows []Row) {
 	ids := idsOf(rows)
 	s.heads.Outdate(ids)
 	s.rows.Tell(ctx, ids, rows)

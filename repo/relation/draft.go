@@ -133,9 +133,11 @@ const (
 	MaxList = 512 << 10
 )
 
-// Pack returns the row of a draft as it would be stored next, dated now (unix
-// seconds) and cut where a section has grown to twice its bound.
-func (s *Store) Pack(d *Draft, now uint32) (Row, error) { return d.Pack(now, s.cap) }
+// Pack returns the row of a draft as it would be stored next, dated now and cut
+// where a section has grown to twice its bound.
+func (s *Store) Pack(d *Draft) (Row, error) { return d.Pack(s.unix(), s.cap) }
+
+func (s *Store) unix() uint32 { return uint32(s.now().Unix()) }
 
 // Pack returns the row as it would be stored next. Its Ver is still the one that
 // was read, until Swap gives it the next. A section that has grown to twice its bound, limit for friends, followers and following, is cut

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"testing"
-	"time"
 
 	"kith/repo/cache"
 	"kith/repo/cache/cachetest"
@@ -100,12 +99,12 @@ func TestStore_Swap_LostRow(t *testing.T) {
 
 // An edit that loses against the history that goes on throws the lost row out of the
 // cache, whether it changes anything or not, and whether there is a row at all.
-func TestEdits_LostHistory(t *testing.T) {
+func TestStore_LostHistory(t *testing.T) {
 	for name, first := range map[string][]uint64{"Row": {7}, "NoRow": nil} {
 		for _, who := range []uint64{7, 10} { // 7 follows already, where there is a row
 			t.Run(fmt.Sprintf("%s%d", name, who), func(t *testing.T) {
 				s, others := open(t, cachetest.Local(t)), open(t, cache.NewNone())
-				edits := committer.New(relation.NewEdits(s, time.Now), committer.Config{})
+				edits := committer.New(s, committer.Config{})
 				defer edits.Close(context.Background())
 				ids := dbtest.IDs(t, 1)
 				for _, f := range first {
@@ -113,7 +112,7 @@ func TestEdits_LostHistory(t *testing.T) {
 				}
 				before := []relation.Row{fresh(t, s, ids[0])}
 				for f := range uint64(20) { // to be ahead of what comes
-					s.Tell(t.Context(), swapped(t, s, followed(t, s, ids, 100+f)))
+					s.Put(t.Context(), swapped(t, s, followed(t, s, ids, 100+f)))
 				}
 				lose(t, before)
 				err := edits.Do(t.Context(), ids, func(rows map[uint64]*relation.Draft) error {
@@ -140,7 +139,7 @@ func TestEdits_LostHistory(t *testing.T) {
 }
 
 // A cached row that cannot be opened is read afresh.
-func TestEdits_Load_BadCachedRow(t *testing.T) {
+func TestStore_Load_BadCachedRow(t *testing.T) {
 	s := open(t, cachetest.Local(t))
 	ids := dbtest.IDs(t, 1)
 	rows := swapped(t, s, followed(t, s, ids, 7))
@@ -153,8 +152,8 @@ func TestEdits_Load_BadCachedRow(t *testing.T) {
 	if _, err := relation.Open(bad); err == nil {
 		t.Fatal("the row must be one that cannot be opened")
 	}
-	s.Tell(t.Context(), []relation.Row{bad})
-	drafts, err := relation.NewEdits(s, time.Now).Load(t.Context(), ids, false)
+	s.Put(t.Context(), []relation.Row{bad})
+	drafts, err := s.Load(t.Context(), ids, false)
 	if err != nil || drafts[ids[0]].Len(list.Followers) != 1 {
 		t.Fatalf("got %v; want the row of the database", err)
 	}

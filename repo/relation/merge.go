@@ -138,38 +138,25 @@ func (m *meeting) meet(g Segment, id uint64, r list.Rel) error {
 // for rows that other writers would win again and again. merge gets the
 // draft and those of the edges that are not in the archive. It returns the row as
 // it then is.
-func (s *Store) MergeLocked(ctx context.Context, id uint64, merged []list.Edge, now uint32, merge func(d *Draft, left []list.Edge)) (Row, error) {
-	var row Row
-	var sent []Row
-	err := s.inTx(ctx, func(tx *sqlx.Tx) error {
-		sent = nil
-		rows, err := s.selectRows(ctx, tx, []uint64{id}, ` FOR UPDATE`)
-		if err != nil {
-			return err
-		}
+func (s *Store) MergeLocked(ctx context.Context, id uint64, merged []list.Edge, merge func(d *Draft, left []list.Edge)) (Row, error) {
+	now := make([]Row, 1) // the row as it then is
+	won, err := s.locked(ctx, []uint64{id}, nil, func(tx *sqlx.Tx, rows map[uint64]Row) ([]Row, error) {
 		d, left, err := openFor(ctx, tx, rows[id], merged)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		row = rows[id]
 		if merge(d, left); !d.Changed() {
-			return nil
+			now[0] = rows[id]
+			return nil, nil
 		}
-		if row, err = s.Pack(d, now); err != nil {
-			return err
-		}
-		sent = []Row{row}
-		err = s.swapAll(ctx, tx, sent)
-		row = sent[0]
-		return err
+		now[0], err = s.Pack(d)
+		return now, err
 	})
-	won, err := s.judge(ctx, sent, err)
 	if err != nil {
 		return Row{}, err
 	}
 	if !won {
 		return Row{}, fmt.Errorf("merge into the row of %d: %w", id, repo.ErrConflict)
 	}
-	s.Tell(ctx, sent)
-	return row, nil
+	return now[0], nil
 }

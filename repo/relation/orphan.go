@@ -52,37 +52,31 @@ func (s *Store) Missing(ctx context.Context, ids []uint64) (map[uint64]bool, err
 // row names it, so one that came to be meanwhile is not forgotten. Errors are
 // those of Swap, ErrFormat for a list that cannot be read, and repo.ErrConflict
 // where the swap is lost.
-func (e *Edits) Forget(ctx context.Context, id uint64, ids []uint64, dry bool) (gone []uint64, err error) {
-	var sent []Row
-	err = db.Retry(ctx, lockTries, func(ctx context.Context) error {
-		return e.store.inTx(ctx, func(tx *sqlx.Tx) error {
-			var d *Draft
-			var err error
-			sent = nil
-			if d, gone, err = forget(ctx, tx, id, ids); err != nil || dry || !d.Changed() {
-				return err
+func (s *Store) Forget(ctx context.Context, id uint64, ids []uint64, dry bool) (gone []uint64, err error) {
+	won := false
+	for try := 0; try < lockTries && !won && err == nil; try++ {
+		won, err = s.locked(ctx, []uint64{id}, nil, func(tx *sqlx.Tx, rows map[uint64]Row) ([]Row, error) {
+			d, names, err := forget(ctx, tx, rows[id], ids)
+			if gone = names; err != nil || dry || !d.Changed() {
+				return nil, err
 			}
-			sent, err = e.swapIn(ctx, tx, d)
-			return err
+			r, err := s.Pack(d)
+			return []Row{r}, err
 		})
-	})
-	won, err := e.store.judge(ctx, sent, err)
+	}
 	if err == nil && !won {
 		err = repo.ErrConflict
 	}
 	if err != nil {
 		return nil, fmt.Errorf("forget who does not exist in the row of %d: %w", id, err)
 	}
-	e.store.Tell(ctx, sent)
 	return gone, nil
 }
 
-// forget locks a row and returns it as it will be.
-func forget(ctx context.Context, tx *sqlx.Tx, id uint64, ids []uint64) (*Draft, []uint64, error) {
-	row, err := readStored(ctx, tx, id, ` FOR UPDATE`) // before any other read: what is read later is no older
-	if err != nil {
-		return nil, nil, err
-	}
+// forget returns a locked row as it will be. The row was read before anything else:
+// what is read later is no older.
+func forget(ctx context.Context, tx *sqlx.Tx, row Row, ids []uint64) (*Draft, []uint64, error) {
+	id := row.AccountID
 	missing, err := account.Missing(ctx, tx, append(slices.Clone(ids), id))
 	if err != nil {
 		return nil, nil, err
@@ -94,7 +88,7 @@ func forget(ctx context.Context, tx *sqlx.Tx, id uint64, ids []uint64) (*Draft, 
 		}
 		return d, []uint64{id}, nil
 	}
-	d, err := Open(row.Row)
+	d, err := Open(row)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -119,7 +113,7 @@ func forget(ctx context.Context, tx *sqlx.Tx, id uint64, ids []uint64) (*Draft, 
 
 // clearAll returns the row without any entry, and its segments to be deleted.
 // What is empty already is left as it is.
-func clearAll(ctx context.Context, tx *sqlx.Tx, row Stored) (*Draft, error) {
+func clearAll(ctx context.Context, tx *sqlx.Tx, row Row) (*Draft, error) {
 	w := &rewrite{q: tx, row: row, absent: row.Ver == 0, list: list.New(), out: map[uint64]bool{}, past: map[Beside]bool{}}
 	err := eachSegment(ctx, tx, row.AccountID, func(g Segment) error {
 		if err := w.inspect(g); err != nil || !g.Own {

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"slices"
 	"testing"
-	"time"
 
 	"kith/repo/account"
 	"kith/repo/cache"
@@ -21,9 +20,8 @@ func exist(t *testing.T, ids ...uint64) {
 	}
 }
 
-func TestEdits_Forget(t *testing.T) {
+func TestStore_Forget(t *testing.T) {
 	s := open(t, cache.NewNone())
-	e := relation.NewEdits(s, time.Now)
 	ids := dbtest.IDs(t, 6)
 	id, friend := ids[0], ids[5]
 	exist(t, id, friend)
@@ -31,7 +29,7 @@ func TestEdits_Forget(t *testing.T) {
 	put(t, s, id, list.Edge{ID: 9, Time: 9, Out: true}, list.Edge{ID: friend, Time: 10, Out: true})
 	ver := fresh(t, s, id).Ver
 	for _, dry := range []bool{true, false} {
-		gone, err := e.Forget(t.Context(), id, []uint64{ids[1], ids[4], friend, 77}, dry)
+		gone, err := s.Forget(t.Context(), id, []uint64{ids[1], ids[4], friend, 77}, dry)
 		if err != nil || !slices.Equal(gone, []uint64{ids[1], ids[4]}) {
 			t.Fatalf("dry %v: got %v, %v, want %v", dry, gone, err, []uint64{ids[1], ids[4]})
 		}
@@ -46,19 +44,19 @@ func TestEdits_Forget(t *testing.T) {
 	if want := (relation.Counts{Friends: 1, Followers: 3, Following: 2}); c != want {
 		t.Errorf("got %+v, want %+v", c, want)
 	}
-	if gone, err := e.Forget(t.Context(), id, []uint64{ids[1], ids[4]}, false); err != nil || len(gone) != 0 {
+	if gone, err := s.Forget(t.Context(), id, []uint64{ids[1], ids[4]}, false); err != nil || len(gone) != 0 {
 		t.Errorf("got %v, %v, want nobody a second time", gone, err)
 	}
 }
 
 // noted has an account keep a note about another.
-func noted(t *testing.T, e *relation.Edits, id, other uint64) {
+func noted(t *testing.T, s *relation.Store, id, other uint64) {
 	t.Helper()
-	won, err := e.Locked(t.Context(), []uint64{id}, nil, func(rows map[uint64]*relation.Draft) ([]relation.Row, error) {
+	won, err := s.Locked(t.Context(), []uint64{id}, nil, func(rows map[uint64]*relation.Draft) ([]relation.Row, error) {
 		if _, err := rows[id].SetNote(other, "a friend of a friend"); err != nil {
 			return nil, err
 		}
-		r, err := e.Pack(rows[id])
+		r, err := s.Pack(rows[id])
 		return []relation.Row{r}, err
 	})
 	if !won || err != nil {
@@ -67,16 +65,15 @@ func noted(t *testing.T, e *relation.Edits, id, other uint64) {
 }
 
 // Who does not exist leaves no note behind, neither one about it nor one of its own.
-func TestEdits_Forget_Notes(t *testing.T) {
+func TestStore_Forget_Notes(t *testing.T) {
 	s := open(t, cache.NewNone())
-	e := relation.NewEdits(s, time.Now)
 	ids := dbtest.IDs(t, 3)
 	exist(t, ids[0], ids[1])
 	for _, other := range []uint64{ids[1], ids[2]} {
 		put(t, s, ids[0], list.Edge{ID: other, Time: 1, Out: true})
-		noted(t, e, ids[0], other)
+		noted(t, s, ids[0], other)
 	}
-	if gone, err := e.Forget(t.Context(), ids[0], ids[1:], false); err != nil || !slices.Equal(gone, ids[2:]) {
+	if gone, err := s.Forget(t.Context(), ids[0], ids[1:], false); err != nil || !slices.Equal(gone, ids[2:]) {
 		t.Fatal(gone, err)
 	}
 	notes, err := s.Notes(t.Context(), ids[0], ids[1:])
@@ -86,20 +83,19 @@ func TestEdits_Forget_Notes(t *testing.T) {
 }
 
 // Whoever does not exist has nothing in row and archive afterwards.
-func TestEdits_Forget_Own(t *testing.T) {
+func TestStore_Forget_Own(t *testing.T) {
 	s := open(t, cache.NewNone())
-	e := relation.NewEdits(s, time.Now)
 	for _, rowGone := range []bool{false, true} {
 		id := dbtest.IDs(t, 1)[0]
 		archived(t, s, id, []uint64{1, 2, 3, 4}, 2)
-		noted(t, e, id, 1)
+		noted(t, s, id, 1)
 		if rowGone {
 			if _, err := dbtest.DB(t).Exec(`DELETE FROM relation WHERE bucket = ? AND account_id = ?`, relation.Bucket(id), id); err != nil {
 				t.Fatal(err)
 			}
 		}
 		for _, want := range [][]uint64{{id}, nil} {
-			if gone, err := e.Forget(t.Context(), id, nil, false); err != nil || !slices.Equal(gone, want) {
+			if gone, err := s.Forget(t.Context(), id, nil, false); err != nil || !slices.Equal(gone, want) {
 				t.Errorf("got %v, %v, want %v", gone, err, want)
 			}
 		}
@@ -112,7 +108,7 @@ func TestEdits_Forget_Own(t *testing.T) {
 	}
 }
 
-func TestEdits_Forget_BadBytes(t *testing.T) {
+func TestStore_Forget_BadBytes(t *testing.T) {
 	s := open(t, cache.NewNone())
 	id := dbtest.IDs(t, 1)[0]
 	exist(t, id)
@@ -120,7 +116,7 @@ func TestEdits_Forget_BadBytes(t *testing.T) {
 	if _, err := dbtest.DB(t).Exec(`UPDATE relation SET list = LEFT(list, 7) WHERE bucket = ? AND account_id = ?`, relation.Bucket(id), id); err != nil {
 		t.Fatal(err)
 	}
-	if gone, err := relation.NewEdits(s, time.Now).Forget(t.Context(), id, []uint64{9}, false); !errors.Is(err, list.ErrFormat) {
+	if gone, err := s.Forget(t.Context(), id, []uint64{9}, false); !errors.Is(err, list.ErrFormat) {
 		t.Errorf("got %v, %v, want ErrFormat", gone, err)
 	}
 }
@@ -132,7 +128,7 @@ func TestStore_Orphans(t *testing.T) {
 		put(t, s, id, list.Edge{ID: 9, Time: 9})
 	}
 	exist(t, ids[1], ids[5])
-	if _, err := relation.NewEdits(s, time.Now).Forget(t.Context(), ids[4], nil, false); err != nil { // an empty row is none
+	if _, err := s.Forget(t.Context(), ids[4], nil, false); err != nil { // an empty row is none
 		t.Fatal(err)
 	}
 	for _, tt := range []struct {

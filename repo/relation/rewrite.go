@@ -72,10 +72,10 @@ type Rewritten struct {
 // and changes nothing. Errors are those of Swap, and repo.ErrConflict where the
 // swap is lost, or where the row moved on so far since the others were asked that
 // they would have to be asked anew.
-func (e *Edits) Rewrite(ctx context.Context, id uint64, told *Told) (done Rewritten, err error) {
+func (s *Store) Rewrite(ctx context.Context, id uint64, told *Told) (done Rewritten, err error) {
 	for range lockTries {
 		var won bool
-		if done, won, err = e.rewrite(ctx, id, told); err != nil {
+		if done, won, err = s.rewrite(ctx, id, told); err != nil {
 			return Rewritten{}, fmt.Errorf("rewrite account %d: %w", id, err)
 		}
 		if won {
@@ -85,27 +85,16 @@ func (e *Edits) Rewrite(ctx context.Context, id uint64, told *Told) (done Rewrit
 	return Rewritten{}, fmt.Errorf("rewrite account %d: %w", id, repo.ErrConflict)
 }
 
-func (e *Edits) rewrite(ctx context.Context, id uint64, told *Told) (done Rewritten, won bool, err error) {
-	var sent []Row
-	err = e.store.inTx(ctx, func(tx *sqlx.Tx) error {
-		sent = nil
-		w, err := readRewrite(ctx, tx, id, told)
-		if err != nil {
-			return err
-		}
+func (s *Store) rewrite(ctx context.Context, id uint64, told *Told) (done Rewritten, won bool, err error) {
+	won, err = s.locked(ctx, []uint64{id}, nil, func(tx *sqlx.Tx, rows map[uint64]Row) ([]Row, error) {
+		w := newRewrite(tx, rows[id], told)
 		if err := w.run(ctx); err != nil {
-			return err
+			return nil, err
 		}
 		done = w.done
-		sent, err = e.swapIn(ctx, tx, w.draft())
-		return err
+		r, err := s.Pack(w.draft())
+		return []Row{r}, err
 	})
-	if errors.Is(err, ErrLost) || errors.Is(err, list.ErrFormat) {
-		return done, false, err
-	}
-	if won, err = e.store.judge(ctx, sent, err); won && err == nil {
-		e.store.Tell(ctx, sent)
-	}
 	done.Changed = won
 	return done, won, err
 }
@@ -113,7 +102,7 @@ func (e *Edits) rewrite(ctx context.Context, id uint64, told *Told) (done Rewrit
 // rewrite is one account on its way to be right.
 type rewrite struct {
 	q       sqlx.QueryerContext
-	row     Stored
+	row     Row
 	absent  bool   // there is no row
 	told    *words // nil if nobody told
 	list    *list.List
@@ -130,19 +119,15 @@ type rewrite struct {
 	blank   bool // edges among it
 }
 
-// readRewrite locks and salvages a row.
-func readRewrite(ctx context.Context, tx *sqlx.Tx, id uint64, told *Told) (*rewrite, error) {
-	row, err := readStored(ctx, tx, id, ` FOR UPDATE`)
-	if err != nil {
-		return nil, err
-	}
+// newRewrite salvages a locked row.
+func newRewrite(tx *sqlx.Tx, row Row, told *Told) *rewrite {
 	w := &rewrite{q: tx, row: row, absent: row.Ver == 0, told: newWords(told), out: map[uint64]bool{}, past: map[Beside]bool{}}
 	w.list, w.done.Lost = Salvage(row.List)
 	if w.absent {
 		w.done.Lost = everySection
 	}
 	w.lose(w.done.Lost)
-	return w, nil
+	return w
 }
 
 // lose notes that sections cannot be read.
@@ -353,7 +338,7 @@ func take(l *list.List, id uint64) (edges []list.Edge) {
 
 // draft is the rewritten row, ready to be packed.
 func (w *rewrite) draft() *Draft {
-	return &Draft{row: w.row.Row, list: w.list, archive: w.archive, changed: true, segments: w.moved, ownGone: w.ownGone, notes: w.notes()}
+	return &Draft{row: w.row, list: w.list, archive: w.archive, changed: true, segments: w.moved, ownGone: w.ownGone, notes: w.notes()}
 }
 
 // Fits reports whether a segment's list is valid, has the entries of its

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"slices"
 	"testing"
-	"time"
 
 	"kith/repo/cache"
 	"kith/repo/committer"
@@ -45,9 +44,8 @@ func followers(t *testing.T, s *relation.Store, id uint64) (c relation.Counts, a
 	return c, all, old
 }
 
-func TestEdits_Rewrite(t *testing.T) {
+func TestStore_Rewrite(t *testing.T) {
 	s := open(t, cache.NewNone())
-	e := relation.NewEdits(s, time.Now)
 	exec := func(query string, args ...any) {
 		t.Helper()
 		if _, err := dbtest.DB(t).Exec(query, args...); err != nil {
@@ -91,7 +89,7 @@ func TestEdits_Rewrite(t *testing.T) {
 			if tt.told != nil {
 				tt.told.Ver = fresh(t, s, id).Ver
 			}
-			done, err := e.Rewrite(t.Context(), id, tt.told)
+			done, err := s.Rewrite(t.Context(), id, tt.told)
 			if !errors.Is(err, tt.err) || tt.err == nil && !done.Changed {
 				t.Fatalf("got %+v, %v, want %v", done, err, tt.err)
 			}
@@ -102,7 +100,7 @@ func TestEdits_Rewrite(t *testing.T) {
 			if !slices.Equal(got, want) || c != (relation.Counts{Followers: 8}) {
 				t.Errorf("got %v, %+v, want %v", got, c, want)
 			}
-			if _, err := e.Trim(t.Context(), id, 1); err != nil {
+			if _, err := s.Trim(t.Context(), id, 1); err != nil {
 				t.Fatal(err)
 			}
 			if c, got, now := followers(t, s, id); !slices.Equal(got, want) || c.Followers != 8 || now != 7 || now < old {
@@ -113,7 +111,7 @@ func TestEdits_Rewrite(t *testing.T) {
 }
 
 // An id that stands more than once stands once afterwards, with the earlier time.
-func TestEdits_Rewrite_Doubles(t *testing.T) {
+func TestStore_Rewrite_Doubles(t *testing.T) {
 	s := open(t, cache.NewNone())
 	id := dbtest.IDs(t, 1)[0]
 	archived(t, s, id, []uint64{11, 12, 13, 14}, 2) // 11 and 12 are archived
@@ -130,7 +128,7 @@ func TestEdits_Rewrite_Doubles(t *testing.T) {
 	if won, err := s.Swap(t.Context(), []relation.Row{row}); !won || err != nil {
 		t.Fatal(won, err)
 	}
-	done, err := relation.NewEdits(s, time.Now).Rewrite(t.Context(), id, nil)
+	done, err := s.Rewrite(t.Context(), id, nil)
 	if err != nil || done.Doubles != 2 {
 		t.Fatalf("got %+v, %v, want 2 doubles", done, err)
 	}
@@ -147,7 +145,7 @@ func TestEdits_Rewrite_Doubles(t *testing.T) {
 // they look for in the archive.
 func TestDraft_Recount(t *testing.T) {
 	s := open(t, cache.NewNone())
-	c := committer.New[*relation.Draft, relation.Row](relation.NewEdits(s, time.Now), committer.Config{})
+	c := committer.New[*relation.Draft, relation.Row](s, committer.Config{})
 	defer c.Close(t.Context())
 	ids := dbtest.IDs(t, 2)
 	star, fan := ids[0], ids[1]

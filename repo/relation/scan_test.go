@@ -5,7 +5,6 @@ import (
 	"errors"
 	"slices"
 	"testing"
-	"time"
 
 	"kith/repo/cache"
 	"kith/repo/dbtest"
@@ -22,10 +21,10 @@ func archived(t *testing.T, s *relation.Store, id uint64, ids []uint64, keep int
 		edges[i] = list.Edge{ID: other, Time: uint32(i + 1)}
 	}
 	merge := func(d *relation.Draft, left []list.Edge) { d.Merge(left) }
-	if _, err := s.MergeLocked(t.Context(), id, edges, 1, merge); err != nil {
+	if _, err := s.MergeLocked(t.Context(), id, edges, merge); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := relation.NewEdits(s, time.Now).Trim(t.Context(), id, keep); err != nil {
+	if _, err := s.Trim(t.Context(), id, keep); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -98,7 +97,7 @@ func TestStore_Examine(t *testing.T) {
 				return err
 			}
 			if looks++; looks == 1 && !locked {
-				if _, err := relation.NewEdits(s, time.Now).Trim(context.Background(), id, 1); err != nil {
+				if _, err := s.Trim(context.Background(), id, 1); err != nil {
 					t.Fatal(err)
 				}
 			}

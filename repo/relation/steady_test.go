@@ -3,7 +3,6 @@ package relation_test
 import (
 	"slices"
 	"testing"
-	"time"
 
 	"kith/repo/cache"
 	"kith/repo/cache/cachetest"
@@ -16,32 +15,31 @@ import (
 // the other. No answer leaves out what was there throughout.
 func TestStore_Steady(t *testing.T) {
 	here, there := open(t, cachetest.Local(t)), open(t, cache.NewNone())
-	edits := relation.NewEdits(there, time.Now)
 	ids := dbtest.IDs(t, 8)
 	star, fans := ids[0], ids[1:]
 	merge := func(d *relation.Draft, left []list.Edge) { d.Merge(left) }
 	for i, fan := range fans {
 		at := uint32(i + 1)
-		if _, err := there.MergeLocked(t.Context(), star, []list.Edge{{ID: fan, Time: at}, {ID: fan, Time: at, Out: true}}, 1, merge); err != nil {
+		if _, err := there.MergeLocked(t.Context(), star, []list.Edge{{ID: fan, Time: at}, {ID: fan, Time: at, Out: true}}, merge); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := there.MergeLocked(t.Context(), fan, []list.Edge{{ID: star, Time: at, Out: true}, {ID: star, Time: at}}, 1, merge); err != nil {
+		if _, err := there.MergeLocked(t.Context(), fan, []list.Edge{{ID: star, Time: at, Out: true}, {ID: star, Time: at}}, merge); err != nil {
 			t.Fatal(err)
 		}
 	}
 	trim := func(keep int) {
 		t.Helper()
-		if _, err := edits.Trim(t.Context(), star, keep); err != nil {
+		if _, err := there.Trim(t.Context(), star, keep); err != nil {
 			t.Fatal(err)
 		}
 	}
 	recall := func(fan uint64) {
 		t.Helper()
-		won, err := edits.Locked(t.Context(), []uint64{star, fan}, nil, func(rows map[uint64]*relation.Draft) ([]relation.Row, error) {
+		won, err := there.Locked(t.Context(), []uint64{star, fan}, nil, func(rows map[uint64]*relation.Draft) ([]relation.Row, error) {
 			if !relation.Settle(rows[star], rows[fan]) {
 				return nil, nil
 			}
-			r, err := edits.Pack(rows[star])
+			r, err := there.Pack(rows[star])
 			return []relation.Row{r}, err
 		})
 		if !won || err != nil {

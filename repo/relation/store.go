@@ -25,13 +25,15 @@ type Store struct {
 	rows  cache.Reader[Row]
 	heads cache.Reader[head]
 	cap   int
+	now   func() time.Time
 }
 
 // New makes a store over two pools on the same database: small interpolates
 // the arguments of its statements, large does not. A section that grows to
-// more than twice listCap is cut to it as it is written, 0 for never.
-func New(small, large *sqlx.DB, c cache.Cache, listCap int) *Store {
-	s := &Store{small: small, large: large, cap: listCap}
+// more than twice listCap is cut to it as it is written, 0 for never. now dates
+// the rows.
+func New(small, large *sqlx.DB, c cache.Cache, listCap int, now func() time.Time) *Store {
+	s := &Store{small: small, large: large, cap: listCap, now: now}
 	s.rows = cache.Reader[Row]{Cache: c, Key: rowKey, Unpack: unpackRow, Pack: packRow, Load: s.Fresh, Vers: s.vers}
 	s.heads = cache.Reader[head]{Cache: c, Key: rowKey, Unpack: unpackHead, Pack: packHead, Load: s.loadHeads, Heads: true}
 	return s

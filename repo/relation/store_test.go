@@ -28,7 +28,7 @@ func TestMain(m *testing.M) { dbtest.Main(m) }
 
 func open(t *testing.T, c cache.Cache) *relation.Store {
 	t.Helper()
-	return relation.New(pool(t, dbtest.DSN(t), true), pool(t, dbtest.DSN(t), false), c, 0)
+	return relation.New(pool(t, dbtest.DSN(t), true), pool(t, dbtest.DSN(t), false), c, 0, time.Now)
 }
 
 func pool(t *testing.T, dsn string, interpolate bool) *sqlx.DB {
@@ -227,7 +227,7 @@ func TestStore_Swap_UnknownOutcome(t *testing.T) {
 	}
 	both := pool(t, dsn, false)
 	both.SetMaxOpenConns(1)
-	s := relation.New(both, both, cache.NewNone(), 0)
+	s := relation.New(both, both, cache.NewNone(), 0, time.Now)
 	ids := dbtest.IDs(t, 5)
 	// prepared has the statement of a swap on the connection, so that what is cut
 	// is its execution.
@@ -284,7 +284,7 @@ func TestStore_Swap_UnknownOutcome_MovedOn(t *testing.T) {
 	}
 	both := pool(t, dsn, false)
 	both.SetMaxOpenConns(1)
-	s, others := relation.New(both, both, cachetest.Local(t), 0), open(t, cache.NewNone())
+	s, others := relation.New(both, both, cachetest.Local(t), 0, time.Now), open(t, cache.NewNone())
 	ids := dbtest.IDs(t, 4)
 	for moved, want := range map[int]bool{1: true, 2: false} {
 		swapped(t, s, followed(t, s, ids[2:], uint64(30+moved))) // prepares the statement
@@ -310,7 +310,7 @@ func TestStore_Swap_OtherError(t *testing.T) {
 	s := open(t, cachetest.Local(t))
 	ids := dbtest.IDs(t, 2)
 	rows := swapped(t, s, followed(t, s, ids, 7))
-	s.Tell(t.Context(), rows)
+	s.Put(t.Context(), rows)
 	next := followed(t, s, ids, 8)
 	dbtest.DB(t).MustExec(fmt.Sprintf(`CREATE TRIGGER broken BEFORE UPDATE ON relation FOR EACH ROW BEGIN
 		IF NEW.account_id = %d AND NEW.followers > 1 THEN SIGNAL SQLSTATE '45000'; END IF; END`, ids[1]))
@@ -382,9 +382,8 @@ func TestStore_Swap_Race(t *testing.T) {
 	}
 }
 
-func TestEdits_Locked(t *testing.T) {
+func TestStore_Locked(t *testing.T) {
 	s := open(t, cache.NewNone())
-	e := relation.NewEdits(s, time.Now)
 	ids := dbtest.IDs(t, 2)
 	if won, err := s.Swap(t.Context(), []relation.Row{follower(t, fresh(t, s, ids[0]), 7)}); !won || err != nil {
 		t.Fatal(won, err)
@@ -392,17 +391,17 @@ func TestEdits_Locked(t *testing.T) {
 	inside, done := make(chan struct{}), make(chan bool)
 	go func() {
 		<-inside
-		won, err := e.Locked(context.Background(), ids, nil, func(rows map[uint64]*relation.Draft) ([]relation.Row, error) {
+		won, err := s.Locked(context.Background(), ids, nil, func(rows map[uint64]*relation.Draft) ([]relation.Row, error) {
 			rows[ids[0]].AddFollower(9, 5)
-			r, err := e.Pack(rows[ids[0]])
+			r, err := s.Pack(rows[ids[0]])
 			return []relation.Row{r}, err
 		})
 		done <- won && err == nil
 	}()
-	won, err := e.Locked(t.Context(), ids, nil, func(rows map[uint64]*relation.Draft) ([]relation.Row, error) {
+	won, err := s.Locked(t.Context(), ids, nil, func(rows map[uint64]*relation.Draft) ([]relation.Row, error) {
 		close(inside) // the other now asks for the same locks and waits for ours
 		rows[ids[0]].AddFollower(8, 5)
-		r, err := e.Pack(rows[ids[0]])
+		r, err := s.Pack(rows[ids[0]])
 		return []relation.Row{r}, err
 	})
 	if !won || err != nil || !<-done {
@@ -413,10 +412,9 @@ func TestEdits_Locked(t *testing.T) {
 	}
 }
 
-func TestEdits_Locked_Refused(t *testing.T) {
+func TestStore_Locked_Refused(t *testing.T) {
 	s := open(t, cache.NewNone())
-	e := relation.NewEdits(s, time.Now)
-	_, err := e.Locked(t.Context(), dbtest.IDs(t, 1), nil, func(map[uint64]*relation.Draft) ([]relation.Row, error) {
+	_, err := s.Locked(t.Context(), dbtest.IDs(t, 1), nil, func(map[uint64]*relation.Draft) ([]relation.Row, error) {
 		return nil, repo.ErrTooLarge
 	})
 	if !errors.Is(err, repo.ErrTooLarge) {
@@ -437,7 +435,7 @@ func TestStore_Cached(t *testing.T) {
 			if won, err := s.Swap(t.Context(), rows); !won || err != nil {
 				t.Fatal(won, err)
 			}
-			s.Tell(t.Context(), rows)
+			s.Put(t.Context(), rows)
 			row := rows[0]
 			// changed behind the cache's back, to see who answers
 			dbtest.DB(t).MustExec(`UPDATE relation SET ver = ver + 50, followers = 99 WHERE bucket = ? AND account_id = ?`, relation.Bucket(id), id)
@@ -490,23 +488,22 @@ func TestStore_Index(t *testing.T) {
 
 // A commit in which one edit needs the archive runs all its edits again: none may
 // count twice.
-func TestEdits_Locked_Recall(t *testing.T) {
+func TestStore_Locked_Recall(t *testing.T) {
 	s := open(t, cache.NewNone())
-	e := relation.NewEdits(s, time.Now)
 	ids := dbtest.IDs(t, 3)
 	star, old, other := ids[0], ids[1], ids[2]
-	_, err := s.MergeLocked(t.Context(), star, []list.Edge{{ID: old, Time: 1}, {ID: 1, Time: 2}}, 1, func(d *relation.Draft, left []list.Edge) { d.Merge(left) })
+	_, err := s.MergeLocked(t.Context(), star, []list.Edge{{ID: old, Time: 1}, {ID: 1, Time: 2}}, func(d *relation.Draft, left []list.Edge) { d.Merge(left) })
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = s.MergeLocked(t.Context(), old, []list.Edge{{ID: star, Time: 1, Out: true}}, 1, func(d *relation.Draft, left []list.Edge) { d.Merge(left) })
+	_, err = s.MergeLocked(t.Context(), old, []list.Edge{{ID: star, Time: 1, Out: true}}, func(d *relation.Draft, left []list.Edge) { d.Merge(left) })
 	if err != nil {
 		t.Fatal(err)
 	}
-	if done, err := e.Trim(t.Context(), star, 1); err != nil || done.Entries != 1 {
+	if done, err := s.Trim(t.Context(), star, 1); err != nil || done != 1 {
 		t.Fatal(done, err)
 	}
-	won, err := e.Locked(t.Context(), ids, nil, func(rows map[uint64]*relation.Draft) ([]relation.Row, error) {
+	won, err := s.Locked(t.Context(), ids, nil, func(rows map[uint64]*relation.Draft) ([]relation.Row, error) {
 		rows[other].AddFollowing(star, 5)
 		rows[star].AddFollower(other, 5)
 		if relation.Settle(rows[old], rows[star]) {
@@ -515,7 +512,7 @@ func TestEdits_Locked_Recall(t *testing.T) {
 		}
 		var out []relation.Row
 		for _, d := range rows {
-			r, err := e.Pack(d)
+			r, err := s.Pack(d)
 			if err != nil {
 				return nil, err
 			}
@@ -554,9 +551,8 @@ func TestStore_Index_Archive(t *testing.T) {
 
 // A long list that a draft has at the same ver is not read again under the lock; one
 // of another ver is.
-func TestEdits_Locked_Loaded(t *testing.T) {
+func TestStore_Locked_Loaded(t *testing.T) {
 	s := open(t, cache.NewNone())
-	e := relation.NewEdits(s, time.Now)
 	ids := dbtest.IDs(t, 3)
 	for _, id := range ids {
 		d, err := relation.Open(fresh(t, s, id))
@@ -582,7 +578,7 @@ func TestEdits_Locked_Loaded(t *testing.T) {
 	}
 	swapped(t, s, []relation.Row{follower(t, fresh(t, s, ids[1]), 9000)})
 	for round := range 2 {
-		won, err := e.Locked(t.Context(), ids, loaded, func(rows map[uint64]*relation.Draft) ([]relation.Row, error) {
+		won, err := s.Locked(t.Context(), ids, loaded, func(rows map[uint64]*relation.Draft) ([]relation.Row, error) {
 			var out []relation.Row
 			for i, id := range ids {
 				want := 5000 + round
@@ -593,7 +589,7 @@ func TestEdits_Locked_Loaded(t *testing.T) {
 					t.Errorf("round %d: row %d has %d followers, want %d", round, i, n, want)
 				}
 				rows[id].AddFollower(uint64(10_000+round), 1)
-				r, err := e.Pack(rows[id])
+				r, err := s.Pack(rows[id])
 				if err != nil {
 					return nil, err
 				}

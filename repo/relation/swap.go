@@ -14,16 +14,19 @@ import (
 )
 
 // Swap stores rows (as Draft.Pack made them), each only where its ver is still the
-// one that was read, all or none. It gives them their next ver and reports whether
-// they won.
+// one that was read, all or none, and then in the cache. It gives them their next
+// ver and reports whether they won.
 func (s *Store) Swap(ctx context.Context, rows []Row) (won bool, err error) {
 	raise(rows)
-	more := slices.ContainsFunc(rows, func(r Row) bool { return !r.alone() })
-	if len(rows) <= swapRows && !more {
-		return s.judge(ctx, rows, s.swapAlone(ctx, rows))
+	if len(rows) <= swapRows && !slices.ContainsFunc(rows, func(r Row) bool { return !r.alone() }) {
+		err = s.swapAlone(ctx, rows)
+	} else {
+		err = s.inTx(ctx, func(tx *sqlx.Tx) error { return s.swapAll(ctx, tx, rows) })
 	}
-	err = s.inTx(ctx, func(tx *sqlx.Tx) error { return s.swapAll(ctx, tx, rows) })
-	return s.judge(ctx, rows, err)
+	if won, err = s.resolve(ctx, rows, err); won && len(rows) > 0 {
+		s.Put(ctx, rows)
+	}
+	return won, err
 }
 
 // swapAll swaps rows and stores what they bring beside the list, inside a transaction.
@@ -89,8 +92,8 @@ func based(done sql.Result, rows []Row) error {
 	return err
 }
 
-// judge turns what the swap statement answered into won, lost or an error.
-func (s *Store) judge(ctx context.Context, rows []Row, err error) (bool, error) {
+// resolve turns what the swap statement answered into won, lost or an error.
+func (s *Store) resolve(ctx context.Context, rows []Row, err error) (bool, error) {
 	switch {
 	case err == nil:
 		return true, nil
@@ -101,6 +104,8 @@ func (s *Store) judge(ctx context.Context, rows []Row, err error) (bool, error) 
 		return false, nil
 	case db.OutcomeUnknown(err):
 		return s.readBack(ctx, rows, err)
+	case len(rows) == 0: // of an edit
+		return false, db.Wrap(err)
 	default:
 		s.forget(ctx, rows) // an engine that shards may have stored some
 		return false, fmt.Errorf("swap %d relations: %w", len(rows), db.Wrap(err))

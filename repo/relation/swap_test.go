@@ -14,15 +14,14 @@ func TestStore_Swap_NotPrepared(t *testing.T) {
 	dsn := dbtest.DurableDSN(t)
 	small, large := pool(t, dsn, true), pool(t, dsn, false)
 	dbtest.Migrate(t, small)
-	s := relation.New(small, large, cache.NewNone(), 0)
-	e := relation.NewEdits(s, time.Now)
+	s := relation.New(small, large, cache.NewNone(), 0, time.Now)
 	small.MustExec(`SET GLOBAL max_prepared_stmt_count = 0`)
 	ids := dbtest.IDs(t, 100)
 	for ver, commit := range []func() (bool, error){
 		func() (bool, error) { return s.Swap(t.Context(), followed(t, s, ids[:3], 7)) },
 		func() (bool, error) { return s.Swap(t.Context(), followed(t, s, ids, 8)) },
 		func() (bool, error) {
-			return e.Locked(t.Context(), ids, nil, func(map[uint64]*relation.Draft) ([]relation.Row, error) {
+			return s.Locked(t.Context(), ids, nil, func(map[uint64]*relation.Draft) ([]relation.Row, error) {
 				return followed(t, s, ids, 9), nil
 			})
 		},

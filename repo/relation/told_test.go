@@ -3,7 +3,6 @@ package relation_test
 import (
 	"slices"
 	"testing"
-	"time"
 
 	"kith/repo/cache"
 	"kith/repo/dbtest"
@@ -14,16 +13,15 @@ import (
 // put merges edges into the row of id.
 func put(t *testing.T, s *relation.Store, id uint64, edges ...list.Edge) {
 	t.Helper()
-	if _, err := s.MergeLocked(t.Context(), id, edges, 1, func(d *relation.Draft, left []list.Edge) { d.Merge(left) }); err != nil {
+	if _, err := s.MergeLocked(t.Context(), id, edges, func(d *relation.Draft, left []list.Edge) { d.Merge(left) }); err != nil {
 		t.Fatal(err)
 	}
 }
 
 // A row that has gaps keeps what it says, but for those who do not exist, and gets
 // what it made itself and others know; where it moved on they are asked again.
-func TestEdits_Rewrite_Gaps(t *testing.T) {
+func TestStore_Rewrite_Gaps(t *testing.T) {
 	s := open(t, cache.NewNone())
-	e := relation.NewEdits(s, time.Now)
 	for name, moved := range map[string]bool{"Still": false, "Moved": true} {
 		t.Run(name, func(t *testing.T) {
 			ids := dbtest.IDs(t, 6)
@@ -38,7 +36,7 @@ func TestEdits_Rewrite_Gaps(t *testing.T) {
 				told.Ver--
 				want[gone] = 0
 			}
-			done, err := e.Rewrite(t.Context(), id, told)
+			done, err := s.Rewrite(t.Context(), id, told)
 			if err != nil || !slices.Equal(done.Nobody, []uint64{none}) {
 				t.Fatalf("got %+v, %v", done, err)
 			}
@@ -53,9 +51,8 @@ func TestEdits_Rewrite_Gaps(t *testing.T) {
 
 // Where others were asked they are right; where the row moved on since, what
 // their rows say now is, and those who cannot be trusted have no say.
-func TestEdits_Rewrite_Told(t *testing.T) {
+func TestStore_Rewrite_Told(t *testing.T) {
 	s := open(t, cache.NewNone())
-	e := relation.NewEdits(s, time.Now)
 	for name, tt := range map[string]struct {
 		moved, weak bool
 		want        func(same, other, extra, gone uint64) []list.Entry
@@ -85,7 +82,7 @@ func TestEdits_Rewrite_Told(t *testing.T) {
 			if tt.moved {
 				told.Ver--
 			}
-			done, err := e.Rewrite(t.Context(), id, told)
+			done, err := s.Rewrite(t.Context(), id, told)
 			if err != nil || done.Changed != tt.done.Changed || done.Added != tt.done.Added || done.Righted != tt.done.Righted || done.Dropped != tt.done.Dropped {
 				t.Errorf("got %+v, %v, want %+v", done, err, tt.done)
 			}

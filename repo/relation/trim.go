@@ -9,42 +9,27 @@ import (
 	"kith/repo/db"
 )
 
-// Trimmed tells how many entries a trim of one account moved.
-type Trimmed struct{ Entries int }
-
 // Trim cuts each of the account's sections to its bound, friends, followers and
 // following to their newest limit entries; the others move to the archive in the
-// transaction that shortens the row. Counts do not change. It holds the row's lock meanwhile, so that a row which is
+// transaction that shortens the row. It returns how many. Counts do not change. It holds the row's lock meanwhile, so that a row which is
 // written all the time is trimmed all the same.
-func (e *Edits) Trim(ctx context.Context, id uint64, limit int) (done Trimmed, err error) {
-	var sent []Row
-	err = e.store.inTx(ctx, func(tx *sqlx.Tx) error {
-		sent = nil
-		rows, err := e.store.selectRows(ctx, tx, []uint64{id}, ` FOR UPDATE`)
-		if err != nil {
-			return err
-		}
+func (s *Store) Trim(ctx context.Context, id uint64, limit int) (entries int, err error) {
+	won, err := s.locked(ctx, []uint64{id}, nil, func(_ *sqlx.Tx, rows map[uint64]Row) ([]Row, error) {
 		d, err := Open(rows[id])
 		if err != nil {
-			return err
+			return nil, err
 		}
 		before := d.archive
-		r, err := d.pack(uint32(e.now().Unix()), limit, 1)
-		if err != nil {
-			return err
+		r, err := d.pack(s.unix(), limit, 1)
+		if entries = d.archive.all() - before.all(); entries == 0 {
+			return nil, err
 		}
-		if done.Entries = d.archive.all() - before.all(); done.Entries == 0 {
-			return nil
-		}
-		sent = []Row{r}
-		return e.store.swapAll(ctx, tx, sent)
+		return []Row{r}, err
 	})
-	won, err := e.store.judge(ctx, sent, err)
-	if err != nil || !won || len(sent) == 0 {
-		return Trimmed{}, err
+	if !won {
+		return 0, err
 	}
-	e.store.Tell(ctx, sent)
-	return done, nil
+	return entries, nil
 }
 
 // Long returns up to limit accounts with a section of more than so many entries,

@@ -37,7 +37,6 @@ type Config struct {
 type World struct {
 	*relation.Service
 	Rows     *rows.Store
-	Edits    *rows.Edits
 	Accounts *account.Store
 	Clock    atomic.Int64 // unix seconds
 
@@ -47,10 +46,10 @@ type World struct {
 // New makes a World, which is closed when the test ends.
 func New(tb testing.TB, c Config) *World {
 	tb.Helper()
-	w := &World{tb: tb, Rows: rows.New(c.Small, c.Large, c.Cache, c.ListCap), Accounts: account.New(c.Small, c.Cache)}
+	w := &World{tb: tb, Accounts: account.New(c.Small, c.Cache)}
 	w.Clock.Store(Start)
-	w.Edits = rows.NewEdits(w.Rows, w.Now)
-	edits := committer.New(w.Edits, committer.Config{})
+	w.Rows = rows.New(c.Small, c.Large, c.Cache, c.ListCap, w.Now)
+	edits := committer.New(w.Rows, committer.Config{})
 	tb.Cleanup(func() {
 		if err := edits.Close(context.Background()); err != nil {
 			tb.Error(err)

@@ -69,9 +69,9 @@ func NewKith(ctx context.Context, name, dsn string, c cache.Cache) (*Kith, error
 		k.small.Close()
 		return nil, fmt.Errorf("open kith's database: %w", err)
 	}
-	k.rows = relation.New(k.small, k.large, c, listCap)
+	k.rows = relation.New(k.small, k.large, c, listCap, time.Now)
 	k.people = account.New(k.small, c)
-	k.committer = committer.New(relation.NewEdits(k.rows, time.Now), committer.Config{})
+	k.committer = committer.New(k.rows, committer.Config{})
 	return k, nil
 }
 

@@ -62,11 +62,7 @@ func (n *Naive) try(ctx context.Context, from, to uint64, edit func(from, to *re
 	if err != nil || len(rows) == 0 {
 		return err == nil, err
 	}
-	won, err := n.rows.Swap(ctx, rows)
-	if won {
-		n.rows.Tell(ctx, rows)
-	}
-	return won, err
+	return n.rows.Swap(ctx, rows)
 }
 
 func (n *Naive) changed(drafts ...*relation.Draft) (rows []relation.Row, err error) {
@@ -74,7 +70,7 @@ func (n *Naive) changed(drafts ...*relation.Draft) (rows []relation.Row, err err
 		if !d.Changed() {
 			continue
 		}
-		r, err := n.rows.Pack(d, uint32(time.Now().Unix()))
+		r, err := n.rows.Pack(d)
 		if err != nil {
 			return nil, err
 		}
