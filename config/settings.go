@@ -26,7 +26,7 @@ type MySQL struct {
 	TLSCert string `name:"mysql-tls-cert" env:"KITH_MYSQL_TLS_CERT" placeholder:"FILE" help:"A PEM file with the certificate that kith shows MySQL, for a user that was made with REQUIRE X509. It is read for each connection: replace it while kith runs."`
 	TLSKey  string `name:"mysql-tls-key" env:"KITH_MYSQL_TLS_KEY" placeholder:"FILE" help:"The PEM file with the key of KITH_MYSQL_TLS_CERT."`
 	TLSName string `name:"mysql-tls-name" env:"KITH_MYSQL_TLS_NAME" placeholder:"NAME" help:"The name that MySQL's certificate must have; empty means the host of the DSN. Set it where MySQL is reached by another name or an address. Give it * for any name that KITH_MYSQL_TLS_CA signed: certificates that MySQL made itself have none."`
-	Pool    int    `name:"mysql-pool" env:"KITH_MYSQL_POOL" default:"40" help:"The most connections to MySQL that this process opens, 4 to 1000. A quarter of them are for statements with long lists. Raise it when go_sql_wait_duration_seconds_total grows and MySQL has processors to spare; those of all processes together must stay below the server's max_connections."`
+	Pool    int    `name:"mysql-pool" env:"KITH_MYSQL_POOL" default:"40" help:"The most connections to MySQL that this process opens, 4 to 1000. Raise it when go_sql_wait_duration_seconds_total grows and MySQL has processors to spare; those of all processes together must stay below the server's max_connections."`
 }
 
 // On returns m for a database of kith's own, on a socket, which has no TLS.

@@ -38,7 +38,7 @@ type worker struct {
 
 func pool(t *testing.T, dsn string) *sqlx.DB {
 	t.Helper()
-	return dbtest.Open(t, db.Config{DSN: dsn, Interpolate: true})
+	return dbtest.Open(t, db.Config{DSN: dsn})
 }
 
 // newWorker makes one with a pool of its own: without the pool it is dead.

@@ -36,16 +36,16 @@ type world struct {
 func newWorld(t *testing.T) *world {
 	t.Helper()
 	dsn := dbtest.FreshDSN(t)
-	small, large := pool(t, dsn), pool(t, dsn)
-	dbtest.Migrate(t, small)
-	w := &world{t: t, pool: small, accounts: account.New(small, cache.NewNone()), now: time.Unix(1_700_000_000, 0)}
+	pool := pool(t, dsn)
+	dbtest.Migrate(t, pool)
+	w := &world{t: t, pool: pool, accounts: account.New(pool, cache.NewNone()), now: time.Unix(1_700_000_000, 0)}
 	now := func() time.Time { return w.now }
-	w.rows = rows.New(small, large, cache.NewNone(), 0, now)
+	w.rows = rows.New(pool, cache.NewNone(), 0, now)
 	edits := committer.New(w.rows, committer.Config{})
 	t.Cleanup(func() { edits.Close(context.Background()) })
 	w.Service = relation.New(relation.Config{Rows: w.rows, Committer: edits, Accounts: w.accounts, Now: now})
 	w.worker = newWorker(t, "a:1", func(c *cron.RunnerConfig) {
-		c.Leases, c.Runs = lease.New(lease.Config{DB: small, Process: "a:1"}), job.New(small)
+		c.Leases, c.Runs = lease.New(lease.Config{DB: pool, Process: "a:1"}), job.New(pool)
 	})
 	return w
 }

@@ -152,7 +152,7 @@ type service struct {
 
 func (g *guarded) service(t *testing.T, user string) *service {
 	pool := open(t, g.dsn(user))
-	s := &service{pool: pool, accounts: account.New(pool, cache.NewNone()), rows: relation.New(pool, pool, cache.NewNone(), 0, now)}
+	s := &service{pool: pool, accounts: account.New(pool, cache.NewNone()), rows: relation.New(pool, cache.NewNone(), 0, now)}
 	s.commits = committer.New(s.rows, committer.Config{})
 	t.Cleanup(func() { s.commits.Close(context.Background()) })
 	s.Service = apprelation.New(apprelation.Config{Rows: s.rows, Committer: s.commits, Accounts: s.accounts, Now: now})
@@ -174,7 +174,7 @@ func (g *guarded) app(t *testing.T) {
 	batches := interaction.Batches([]interaction.Event{{Actor: 101, Target: 102, Kind: "visit", At: start}, {Actor: 102, Target: 103, Kind: "visit", At: start}},
 		func() uint64 { return interaction.NewID(start*1000, 7) })
 	must(t, "record interactions", interaction.New(s.pool).Append(ctx, batches))
-	_, err = affinity.New(s.pool, s.pool, cache.NewNone(), slog.New(slog.DiscardHandler)).Row(ctx, 101)
+	_, err = affinity.New(s.pool, cache.NewNone(), slog.New(slog.DiscardHandler)).Row(ctx, 101)
 	must(t, "read an affinity", err)
 	must(t, "dismiss a suggestion", editSuggestion(ctx, s.pool))
 	for range 2 {
@@ -347,7 +347,7 @@ func (s *service) fold(t *testing.T) {
 	must(t, "find interactions", err)
 	batches, err := log.Load(ctx, bucket, 0, 1<<63, 10)
 	must(t, "load interactions", err)
-	store := affinity.New(s.pool, s.pool, cache.NewNone(), slog.New(slog.DiscardHandler))
+	store := affinity.New(s.pool, cache.NewNone(), slog.New(slog.DiscardHandler))
 	won, err := store.Fold(ctx, bucket, []affinity.Row{{AccountID: uint64(bucket)}}, batches, start)
 	if err != nil || !won || len(batches) == 0 {
 		t.Fatalf("fold %d batches: %v, %v", len(batches), won, err)

@@ -44,7 +44,7 @@ func newPlant(t *testing.T) *plant {
 	p := &plant{t: t, dsn: dbtest.FreshDSN(t), drafts: map[uint64]*relation.Draft{}, narrow: 5000, wide: 1<<40 + 5000}
 	p.pool = open(t, p.dsn)
 	dbtest.Migrate(t, p.pool)
-	p.store = relation.New(p.pool, p.pool, cache.NewNone(), 0, func() time.Time { return time.Unix(start, 0) })
+	p.store = relation.New(p.pool, cache.NewNone(), 0, func() time.Time { return time.Unix(start, 0) })
 	rng := rand.New(rand.NewPCG(3, 4))
 	p.crowd(rng, 1<<10, 60)
 	p.crowd(rng, 1<<40, 40)

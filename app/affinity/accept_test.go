@@ -185,7 +185,7 @@ func readFollows(t *testing.T) map[uint64]map[uint64]bool {
 func TestAccept_RowEach(t *testing.T) {
 	accepttest.Long(t)
 	events := readEvents(t)
-	pool := dbtest.Open(t, db.Config{DSN: dbtest.DurableDSN(t), Interpolate: true})
+	pool := dbtest.Open(t, db.Config{DSN: dbtest.DurableDSN(t)})
 	dbtest.Migrate(t, pool)
 	if _, err := pool.Exec(`CREATE TABLE one (bucket SMALLINT UNSIGNED NOT NULL, batch_id BIGINT UNSIGNED NOT NULL, n INT UNSIGNED NOT NULL, actor BIGINT UNSIGNED NOT NULL, target BIGINT UNSIGNED NOT NULL, kind TINYINT UNSIGNED NOT NULL, at INT UNSIGNED NOT NULL, PRIMARY KEY (bucket, batch_id, n))`); err != nil {
 		t.Fatal(err)

@@ -38,11 +38,11 @@ func newWorld(t *testing.T, c cache.Cache) *world {
 
 func newWorldOn(t *testing.T, dsn string, c cache.Cache) *world {
 	t.Helper()
-	small, large := dbtest.Open(t, db.Config{DSN: dsn, Interpolate: true}), dbtest.Open(t, db.Config{DSN: dsn, Binary: true, Keep: true})
-	dbtest.Migrate(t, small)
+	pool := dbtest.Open(t, db.Config{DSN: dsn})
+	dbtest.Migrate(t, pool)
 	quiet := slog.New(slog.DiscardHandler)
-	w := &world{t: t, pool: small, relations: relationtest.New(t, relationtest.Config{Small: small, Large: large, Cache: c}),
-		log: interaction.New(small), store: affinity.New(small, large, c, quiet)}
+	w := &world{t: t, pool: pool, relations: relationtest.New(t, relationtest.Config{DB: pool, Cache: c}),
+		log: interaction.New(pool), store: affinity.New(pool, c, quiet)}
 	w.folder = NewFolder(worth, w.log, w.store, w.relations.Now, quiet)
 	w.Service = NewService(w.store, w.relations.Rows)
 	return w

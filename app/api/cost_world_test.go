@@ -10,8 +10,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/jmoiron/sqlx"
-
 	"kith/app/account"
 	"kith/app/affinity"
 	"kith/app/interaction"
@@ -289,21 +287,22 @@ func (p *plan) fill(d *rows.Draft) error {
 // newCostWorld makes the world. It takes seconds.
 func newCostWorld(t testing.TB) *costWorld {
 	t.Helper()
-	pools := costPools(t)
+	pool := dbtest.Open(t, db.Config{DSN: dbtest.FreshDSN(t)})
+	dbtest.Migrate(t, pool)
 	quiet := slog.New(slog.DiscardHandler)
 	mem, err := cache.NewMemcached(cache.MemcachedConfig{Servers: []string{memcachetest.Start(t).Addr}, Log: quiet, Near: 64 << 20})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { mem.Close() })
-	store := rows.New(pools[0], pools[1], mem, listCap, time.Now)
-	w := &costWorld{t: t, people: accounts.New(pools[0], mem), edits: store, plans: map[uint64]*plan{}, tokens: map[uint64]string{}}
+	store := rows.New(pool, mem, listCap, time.Now)
+	w := &costWorld{t: t, people: accounts.New(pool, mem), edits: store, plans: map[uint64]*plan{}, tokens: map[uint64]string{}}
 	w.accounts = account.New(w.people, time.Now)
 	w.fill()
 	commits := committer.New(w.edits, committer.Config{})
-	affinities, marks := near.New(pools[0], pools[1], mem, quiet), seen.New(pools[0])
-	kept := suggestions.New(pools[0], mem, quiet)
-	recorder := interaction.New(interaction.Config{Log: events.New(pools[0]), Marks: marks, Weighs: func(string) bool { return true }, Every: time.Hour})
+	affinities, marks := near.New(pool, mem, quiet), seen.New(pool)
+	kept := suggestions.New(pool, mem, quiet)
+	recorder := interaction.New(interaction.Config{Log: events.New(pool), Marks: marks, Weighs: func(string) bool { return true }, Every: time.Hour})
 	w.near(affinities, kept)
 	t.Cleanup(func() {
 		if err := commits.Close(context.Background()); err != nil {
@@ -329,16 +328,6 @@ func newCostWorld(t testing.TB) *costWorld {
 		t.Fatal(err)
 	}
 	return w
-}
-
-// costPools opens the two pools that a server has.
-func costPools(t testing.TB) (pools [2]*sqlx.DB) {
-	dsn := dbtest.FreshDSN(t)
-	for i, interpolate := range []bool{true, false} {
-		pools[i] = dbtest.Open(t, db.Config{DSN: dsn, Interpolate: interpolate, Binary: !interpolate, Keep: !interpolate})
-	}
-	dbtest.Migrate(t, pools[0])
-	return pools
 }
 
 // fill makes the accounts and rows.

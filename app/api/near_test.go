@@ -172,8 +172,8 @@ func newNearWorld(t *testing.T) (*world, *nearParts) {
 	pool := dbtest.DB(t)
 	local := cachetest.Local(t)
 	quiet := slog.New(slog.DiscardHandler)
-	store := rows.New(pool, pool, cache.NewNone(), 0, time.Now)
-	p := &nearParts{affinities: near.New(pool, pool, local, quiet)}
+	store := rows.New(pool, cache.NewNone(), 0, time.Now)
+	p := &nearParts{affinities: near.New(pool, local, quiet)}
 	var order *affinity.Service
 	w := newLiveWorld(t, func(c *Config) {
 		marks := seen.New(pool)

@@ -84,7 +84,7 @@ func newLiveWorld(t testing.TB, options ...option) *world {
 	t.Helper()
 	pool := dbtest.DB(t)
 	local := cachetest.Local(t)
-	store := rows.New(pool, pool, local, 0, time.Now)
+	store := rows.New(pool, local, 0, time.Now)
 	people := accounts.New(pool, local)
 	edits := committer.New(store, committer.Config{})
 	t.Cleanup(func() {

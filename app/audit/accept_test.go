@@ -101,7 +101,7 @@ func watchHeap(ctx context.Context, most *atomic.Uint64) {
 func (w *world) plantMany(n int) (ids []uint64) {
 	w.Helper()
 	r := rand.New(rand.NewPCG(5, 6))
-	if err := w.small.SelectContext(w.Context(), &ids, `SELECT account_id FROM relation WHERE following > 20 ORDER BY bucket, account_id`); err != nil {
+	if err := w.pool.SelectContext(w.Context(), &ids, `SELECT account_id FROM relation WHERE following > 20 ORDER BY bucket, account_id`); err != nil {
 		w.Fatal(err)
 	}
 	r.Shuffle(len(ids), func(i, j int) { ids[i], ids[j] = ids[j], ids[i] })

@@ -111,7 +111,7 @@ func (w *world) damage(r *rand.Rand, id uint64) string {
 func (w *world) rewriteOrLeave(id uint64, edit func(b []byte) []byte) {
 	w.Helper()
 	b := edit(append([]byte(nil), w.row(id).List...))
-	if _, err := w.small.ExecContext(w.Context(), `UPDATE relation SET list = ? WHERE bucket = ? AND account_id = ?`, b, relation.Bucket(id), id); err != nil {
+	if _, err := w.pool.ExecContext(w.Context(), `UPDATE relation SET list = ? WHERE bucket = ? AND account_id = ?`, b, relation.Bucket(id), id); err != nil {
 		w.Fatal(err)
 	}
 }

@@ -23,7 +23,7 @@ func (w *world) dropRow(id uint64) {
 // lone counts what stands in rows and archives of accounts that do not exist.
 func (w *world) lone() (n int) {
 	w.Helper()
-	err := w.small.GetContext(w.Context(), &n, `SELECT (SELECT COALESCE(SUM(LENGTH(r.list) > 4 OR r.followers + r.following > 0), 0) FROM relation r LEFT JOIN account a ON a.bucket = r.bucket AND a.account_id = r.account_id WHERE a.account_id IS NULL)
+	err := w.pool.GetContext(w.Context(), &n, `SELECT (SELECT COALESCE(SUM(LENGTH(r.list) > 4 OR r.followers + r.following > 0), 0) FROM relation r LEFT JOIN account a ON a.bucket = r.bucket AND a.account_id = r.account_id WHERE a.account_id IS NULL)
 		+ (SELECT COUNT(*) FROM relation_archive r LEFT JOIN account a ON a.bucket = r.bucket AND a.account_id = r.account_id WHERE a.account_id IS NULL)`)
 	if err != nil {
 		w.Fatal(err)
@@ -36,7 +36,7 @@ func (w *world) lone() (n int) {
 func (w *world) graph() string {
 	w.Helper()
 	var ids []uint64
-	if err := w.small.SelectContext(w.Context(), &ids, `SELECT account_id FROM relation ORDER BY bucket, account_id`); err != nil {
+	if err := w.pool.SelectContext(w.Context(), &ids, `SELECT account_id FROM relation ORDER BY bucket, account_id`); err != nil {
 		w.Fatal(err)
 	}
 	var lines []string
@@ -84,7 +84,7 @@ func (w *world) dump() string {
 		`SELECT CONCAT_WS(' ', account_id, other_id, section, mine, theirs, latest, HEX(choice)) FROM relation_own ORDER BY bucket, account_id, other_id, section`,
 	} {
 		var lines []string
-		if err := w.small.SelectContext(w.Context(), &lines, query); err != nil {
+		if err := w.pool.SelectContext(w.Context(), &lines, query); err != nil {
 			w.Fatal(err)
 		}
 		out = append(out, lines...)

@@ -77,7 +77,7 @@ func TestRun_Traffic(t *testing.T) {
 // by its time.
 func (w *world) client(ctx context.Context, p []uint64, seed uint64, changes chan<- struct{}) {
 	now := func() time.Time { return time.Now().Add(-time.Duration(seed%2) * time.Hour) }
-	store := relation.New(w.small, w.small, cache.NewNone(), 0, now)
+	store := relation.New(w.pool, cache.NewNone(), 0, now)
 	commits := committer.New(store, committer.Config{})
 	defer commits.Close(context.Background())
 	service := app.New(app.Config{Rows: store, Committer: commits, Accounts: w.accounts, Now: now})

@@ -24,7 +24,7 @@ func TestMain(m *testing.M) { dbtest.Main(m) }
 type world struct {
 	*testing.T
 	*app.Service
-	small     *sqlx.DB
+	pool      *sqlx.DB
 	rows      *relation.Store
 	accounts  *account.Store
 	committer *committer.Committer[*relation.Draft, relation.Row]
@@ -37,16 +37,10 @@ func newWorld(t *testing.T, listCap int) *world {
 	t.Helper()
 	dsn := dbtest.FreshDSN(t)
 	w := &world{T: t, now: begin}
-	large := w.pool(dsn, false)
-	w.small = w.pool(dsn, true)
-	dbtest.Migrate(t, large)
-	w.use(relation.New(w.small, large, cache.NewNone(), listCap, func() time.Time { return w.now }), account.New(w.small, cache.NewNone()))
+	w.pool = dbtest.Open(t, db.Config{DSN: dsn})
+	dbtest.Migrate(t, w.pool)
+	w.use(relation.New(w.pool, cache.NewNone(), listCap, func() time.Time { return w.now }), account.New(w.pool, cache.NewNone()))
 	return w
-}
-
-func (w *world) pool(dsn string, interpolate bool) *sqlx.DB {
-	w.Helper()
-	return dbtest.Open(w, db.Config{DSN: dsn, Interpolate: interpolate, Binary: !interpolate, Keep: !interpolate, MaxOpen: 32})
 }
 
 func (w *world) use(rows *relation.Store, accounts *account.Store) {
@@ -155,7 +149,7 @@ func (w *world) plant(id uint64, edit func(*relation.Draft)) {
 // exec changes the tables directly, and wants a row changed.
 func (w *world) exec(query string, args ...any) {
 	w.Helper()
-	res, err := w.small.ExecContext(w.Context(), query, args...)
+	res, err := w.pool.ExecContext(w.Context(), query, args...)
 	if err != nil {
 		w.Fatal(err)
 	}

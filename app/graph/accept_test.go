@@ -37,27 +37,23 @@ func TestAccept_Twitter(t *testing.T) {
 	t.Run("TwoTables", func(t *testing.T) { twoTables(t, server, path, kith) })
 }
 
-// open makes a database and two pools on it.
-func open(t *testing.T, server *mysqld.Server, name string) (small, large *sqlx.DB) {
+// open makes a database and opens it.
+func open(t *testing.T, server *mysqld.Server, name string) *sqlx.DB {
 	t.Helper()
 	if err := server.CreateDatabase(t.Context(), name); err != nil {
 		t.Fatal(err)
 	}
-	pools := make([]*sqlx.DB, 2)
-	for i, interpolate := range []bool{true, false} {
-		pools[i] = dbtest.Open(t, db.Config{DSN: server.DSN(name) + "?allowAllFiles=true", Interpolate: interpolate, Binary: !interpolate, Keep: !interpolate, ReadTimeout: -1})
-	}
-	return pools[0], pools[1]
+	return dbtest.Open(t, db.Config{DSN: server.DSN(name) + "?allowAllFiles=true", ReadTimeout: -1})
 }
 
 func importInto(t *testing.T, server *mysqld.Server, path string) time.Duration {
-	small, large := open(t, server, "kith")
-	dbtest.Migrate(t, large)
-	rows := relation.New(small, large, cache.NewNone(), 0, time.Now)
+	pool := open(t, server, "kith")
+	dbtest.Migrate(t, pool)
+	rows := relation.New(pool, cache.NewNone(), 0, time.Now)
 	c := committer.New(rows, committer.Config{})
 	defer c.Close(context.Background())
 	cfg := graph.ImportConfig{
-		Accounts: account.New(small, cache.NewNone()), Rows: rows, Committer: c, Now: time.Now,
+		Accounts: account.New(pool, cache.NewNone()), Rows: rows, Committer: c, Now: time.Now,
 		Progress: progressLog(t),
 	}
 	sum := importFile(t, cfg, path)
@@ -67,8 +63,8 @@ func importInto(t *testing.T, server *mysqld.Server, path string) time.Duration 
 		t.Errorf("got %+v, want %+v", sum, want)
 	}
 	t.Logf("import\n%v", sum)
-	checkSums(t, small)
-	checkSize(t, small, sum.Edges)
+	checkSums(t, pool)
+	checkSize(t, pool, sum.Edges)
 	checkExport(t, rows, path)
 
 	again := importFile(t, cfg, path)
@@ -189,7 +185,7 @@ func digest(lines []string) [32]byte {
 
 // twoTables loads the same edges into a row an edge and side.
 func twoTables(t *testing.T, server *mysqld.Server, path string, kith time.Duration) {
-	pool, _ := open(t, server, "two_tables")
+	pool := open(t, server, "two_tables")
 	plain := filepath.Join(t.TempDir(), "edges.txt")
 	lines := fileEdges(t, path)
 	if err := os.WriteFile(plain, []byte(strings.Join(lines, "\n")+"\n"), 0o600); err != nil {

@@ -57,7 +57,7 @@ func TestImport_Archive(t *testing.T) {
 			fmt.Fprintf(&back, "%d %d 5\n", to, from)
 		}
 		mustImport(t, w.config(strings.NewReader(back.String())))
-		counts, err := relation.New(dbtest.DB(t), dbtest.DB(t), cache.NewNone(), 0, time.Now).Counts(t.Context(), ids)
+		counts, err := relation.New(dbtest.DB(t), cache.NewNone(), 0, time.Now).Counts(t.Context(), ids)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -78,7 +78,7 @@ func TestImport_Archive(t *testing.T) {
 // nothing the second time: blocks are looked at, not moved.
 func TestImport_ArchivedBlocks(t *testing.T) {
 	w := newWorld(t, dbtest.DB(t))
-	w.rows = relation.New(dbtest.DB(t), dbtest.DB(t), cache.NewNone(), 5, func() time.Time { return testNow })
+	w.rows = relation.New(dbtest.DB(t), cache.NewNone(), 5, func() time.Time { return testNow })
 	ids := dbtest.IDs(t, 40)
 	var text strings.Builder
 	for i, other := range ids[1:] {

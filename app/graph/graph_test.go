@@ -33,7 +33,7 @@ type world struct {
 
 func newWorld(t testing.TB, pool *sqlx.DB) *world {
 	t.Helper()
-	w := &world{rows: relation.New(pool, pool, cache.NewNone(), 0, func() time.Time { return testNow }), accounts: account.New(pool, cache.NewNone())}
+	w := &world{rows: relation.New(pool, cache.NewNone(), 0, func() time.Time { return testNow }), accounts: account.New(pool, cache.NewNone())}
 	w.committer = committer.New(w.rows, committer.Config{})
 	t.Cleanup(func() { w.committer.Close(context.Background()) })
 	return w

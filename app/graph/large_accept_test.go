@@ -35,10 +35,10 @@ const (
 // the last pages take.
 func TestAccept_Large(t *testing.T) {
 	accepttest.Long(t)
-	small, large := open(t, dbtest.Durable(t), "kith")
-	dbtest.Migrate(t, large)
+	pool := open(t, dbtest.Durable(t), "kith")
+	dbtest.Migrate(t, pool)
 	c := cachetest.Local(t)
-	rows, accounts := relation.New(small, large, c, largeCap, time.Now), account.New(small, c)
+	rows, accounts := relation.New(pool, c, largeCap, time.Now), account.New(pool, c)
 	com := committer.New(rows, committer.Config{})
 	defer com.Close(context.Background())
 	sum, err := graph.Import(t.Context(), graph.ImportConfig{
@@ -48,7 +48,7 @@ func TestAccept_Large(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Logf("made in %v: %d edges, %d accounts", sum.Duration.Round(time.Second), sum.EdgesNew, sum.AccountsMade)
-	sizes(t, small)
+	sizes(t, pool)
 	s := apprelation.New(apprelation.Config{Rows: rows, Committer: com, Accounts: accounts, Now: time.Now})
 	for star := range uint64(3) {
 		var ids []uint64

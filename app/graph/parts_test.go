@@ -34,7 +34,7 @@ func longAccount(star, first uint64, n int, seed uint64) (text string, edges []s
 // what the parts before left in the archive.
 func TestImport_Parts(t *testing.T) {
 	w := newWorld(t, dbtest.DB(t))
-	w.rows = relation.New(dbtest.DB(t), dbtest.DB(t), cache.NewNone(), 500, time.Now)
+	w.rows = relation.New(dbtest.DB(t), cache.NewNone(), 500, time.Now)
 	star := dbtest.IDs(t, 1)[0]
 	const first, n = 50_000_000, 12_000
 	text, edges := longAccount(star, first, n, 1)
@@ -82,7 +82,7 @@ func (w *world) exportedAll(t *testing.T, star, first uint64, n int) (lines []st
 func TestAccept_LongAccount(t *testing.T) {
 	accepttest.Long(t)
 	w := newWorld(t, dbtest.DB(t))
-	w.rows = relation.New(dbtest.DB(t), dbtest.DB(t), cache.NewNone(), 10_000, time.Now)
+	w.rows = relation.New(dbtest.DB(t), cache.NewNone(), 10_000, time.Now)
 	star := dbtest.IDs(t, 1)[0]
 	const n = 3_200_000
 	text, edges := longAccount(star, 100_000_000, n, 2)

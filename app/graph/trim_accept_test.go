@@ -33,10 +33,10 @@ const (
 func TestAccept_Trim(t *testing.T) {
 	accepttest.Long(t)
 	path := accepttest.File(t, "ego-twitter.txt.gz")
-	small, large := open(t, dbtest.Durable(t), "kith")
-	dbtest.Migrate(t, large)
+	pool := open(t, dbtest.Durable(t), "kith")
+	dbtest.Migrate(t, pool)
 	c := cachetest.Local(t)
-	rows, accounts := relation.New(small, large, c, trimCap, time.Now), account.New(small, c)
+	rows, accounts := relation.New(pool, c, trimCap, time.Now), account.New(pool, c)
 	com := committer.New(rows, committer.Config{})
 	defer com.Close(context.Background())
 	before := importEdges(t, graph.ImportConfig{Accounts: accounts, Rows: rows, Committer: com, Now: time.Now}, path, rows)

@@ -62,7 +62,7 @@ func TestService_ArchiveDisagrees(t *testing.T) {
 		for change, c := range changes {
 			for _, trimmed := range []string{"star", "fan", "both"} {
 				t.Run(name+"/"+change+"/"+trimmed, func(t *testing.T) {
-					w := &world{t: t, World: relationtest.New(t, relationtest.Config{Small: pool(t, true), Large: pool(t, false), Cache: cache.NewNone()})}
+					w := &world{t: t, World: relationtest.New(t, relationtest.Config{DB: pool(t), Cache: cache.NewNone()})}
 					people := w.People(6)
 					p := places{people[0], people[1]}
 					plant(w, p)

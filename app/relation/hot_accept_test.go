@@ -23,13 +23,13 @@ import (
 func durable(t *testing.T) (*rows.Store, string) {
 	t.Helper()
 	dsn := dbtest.DurableDSN(t)
-	dbtest.Migrate(t, poolOn(t, dsn, false))
+	dbtest.Migrate(t, poolOn(t, dsn))
 	return storeOn(t, dsn, cachetest.Local(t)), dsn
 }
 
 func storeOn(t *testing.T, dsn string, c cache.Cache) *rows.Store {
 	t.Helper()
-	return rows.New(poolOn(t, dsn, true), poolOn(t, dsn, false), c, 0, time.Now)
+	return rows.New(poolOn(t, dsn), c, 0, time.Now)
 }
 
 const (

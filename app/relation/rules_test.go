@@ -349,7 +349,7 @@ func TestService_Pages(t *testing.T) {
 func TestService_Followers_PastBlocked(t *testing.T) {
 	for name, listCap := range map[string]int{"BlocksInRow": 0, "BlocksArchived": 100} {
 		t.Run(name, func(t *testing.T) {
-			w := &world{t: t, World: relationtest.New(t, relationtest.Config{Small: pool(t, true), Large: pool(t, false), Cache: cache.NewNone(), ListCap: listCap})}
+			w := &world{t: t, World: relationtest.New(t, relationtest.Config{DB: pool(t), Cache: cache.NewNone(), ListCap: listCap})}
 			p := w.People(602)
 			star, viewer, fans := p[0], p[1], p[2:]
 			var edges []list.Edge

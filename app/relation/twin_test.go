@@ -94,7 +94,7 @@ func (w *twin) friends(id uint64) []uint64 {
 func TestService_Twin(t *testing.T) {
 	for name, c := range map[string]func() cache.Cache{"NoCache": func() cache.Cache { return cache.NewNone() }, "Cache": func() cache.Cache { return cachetest.Local(t) }} {
 		t.Run(name, func(t *testing.T) {
-			w := &world{t: t, World: relationtest.New(t, relationtest.Config{Small: pool(t, true), Large: pool(t, false), Cache: c(), ListCap: 2})}
+			w := &world{t: t, World: relationtest.New(t, relationtest.Config{DB: pool(t), Cache: c(), ListCap: 2})}
 			twinRun(t, w, rand.New(rand.NewPCG(uint64(len(name)), 7)))
 		})
 	}

@@ -131,7 +131,7 @@ func raceService(t *testing.T, dsn string, c cache.Cache) *relation.Service {
 	store := storeOn(t, dsn, c)
 	edits := committer.New(store, committer.Config{})
 	t.Cleanup(func() { edits.Close(context.Background()) })
-	return relation.New(relation.Config{Rows: store, Committer: edits, Accounts: account.New(poolOn(t, dsn, true), c), Now: time.Now})
+	return relation.New(relation.Config{Rows: store, Committer: edits, Accounts: account.New(poolOn(t, dsn), c), Now: time.Now})
 }
 
 func race(t *testing.T, s *relation.Service, span time.Duration) []call {

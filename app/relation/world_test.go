@@ -29,17 +29,17 @@ const start = relationtest.Start
 
 func newWorld(t *testing.T, c cache.Cache, limit int) *world {
 	t.Helper()
-	return &world{t: t, World: relationtest.New(t, relationtest.Config{Small: pool(t, true), Large: pool(t, false), Cache: c, FollowingLimit: limit})}
+	return &world{t: t, World: relationtest.New(t, relationtest.Config{DB: pool(t), Cache: c, FollowingLimit: limit})}
 }
 
-func pool(t testing.TB, interpolate bool) *sqlx.DB {
+func pool(t testing.TB) *sqlx.DB {
 	t.Helper()
-	return poolOn(t, dbtest.DSN(t), interpolate)
+	return poolOn(t, dbtest.DSN(t))
 }
 
-func poolOn(t testing.TB, dsn string, interpolate bool) *sqlx.DB {
+func poolOn(t testing.TB, dsn string) *sqlx.DB {
 	t.Helper()
-	return dbtest.Open(t, db.Config{DSN: dsn, Interpolate: interpolate, Binary: !interpolate, Keep: !interpolate, MaxOpen: 64})
+	return dbtest.Open(t, db.Config{DSN: dsn, MaxOpen: 64})
 }
 
 func (w *world) lock(id uint64) {

@@ -39,8 +39,8 @@ func newWorld(t *testing.T) *world {
 	pool := dbtest.Fresh(t)
 	dbtest.Migrate(t, pool)
 	c, quiet := cache.NewNone(), slog.New(slog.DiscardHandler)
-	w := &world{t: t, pool: pool, relations: relationtest.New(t, relationtest.Config{Small: pool, Large: pool, Cache: c}),
-		near: affinity.New(pool, pool, c, quiet), seen: seen.New(pool), rows: suggest.New(pool, c, quiet)}
+	w := &world{t: t, pool: pool, relations: relationtest.New(t, relationtest.Config{DB: pool, Cache: c}),
+		near: affinity.New(pool, c, quiet), seen: seen.New(pool), rows: suggest.New(pool, c, quiet)}
 	w.Service = New(Config{Rows: w.rows, Relations: w.relations.Rows, Affinities: w.near, Seen: w.seen, Now: w.relations.Now,
 		HalfLife: 720 * time.Hour, SeenWithin: 30 * 24 * time.Hour, Refresh: 24 * time.Hour})
 	return w

@@ -27,13 +27,13 @@ func (c *cacheRenewCmd) Run(ctx context.Context) error {
 	if err := besideDev(ctx, &c.MySQL); err != nil {
 		return err
 	}
-	p, err := checkedPools(ctx, c.MySQL, nil)
+	pool, err := openDatabase(ctx, c.MySQL, nil)
 	if err != nil {
 		return err
 	}
-	err = identity.New(p.small).Renew(ctx)
+	err = identity.New(pool).Renew(ctx)
 	if err == nil {
 		fmt.Println("the cache begins anew: every process forgets what it knew within about two seconds")
 	}
-	return errors.Join(err, p.close())
+	return errors.Join(err, pool.Close())
 }

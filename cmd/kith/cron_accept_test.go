@@ -141,7 +141,7 @@ func (k *killer) folded() {
 	if left, err := interaction.New(pool).Count(k.t.Context(), 0, 1023); err != nil || left != 0 {
 		k.t.Errorf("%d interactions are left in the log, %v", left, err)
 	}
-	store := affinity.New(pool, pool, cache.NewNone(), slog.New(slog.DiscardHandler))
+	store := affinity.New(pool, cache.NewNone(), slog.New(slog.DiscardHandler))
 	var one float64
 	for star := uint64(1); star <= 100; star++ {
 		row, err := store.Row(k.t.Context(), star)

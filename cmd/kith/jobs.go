@@ -28,8 +28,8 @@ func (s *stack) plans(c config.Cron, listCap int) []cron.Plan {
 // runner makes what runs jobs on the stack.
 func (s *stack) runner(c config.Cron, term time.Duration, log *slog.Logger) *cron.Runner {
 	return cron.NewRunner(cron.RunnerConfig{
-		Leases: lease.New(lease.Config{DB: s.pools.small, Process: processName(), Term: term, Log: log}),
-		Runs:   job.New(s.pools.small), Rate: c.Rate, Keep: c.RunKeep, Log: log, Metrics: cron.NewMetrics(s.registry),
+		Leases: lease.New(lease.Config{DB: s.pool, Process: processName(), Term: term, Log: log}),
+		Runs:   job.New(s.pool), Rate: c.Rate, Keep: c.RunKeep, Log: log, Metrics: cron.NewMetrics(s.registry),
 	})
 }
 

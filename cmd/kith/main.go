@@ -2,7 +2,7 @@
 // migrations, the maintenance jobs, import and export, and `kith dev`, which is all of it in one
 // process.
 //
-// One file holds one command. stack.go puts the parts together: pools, cache,
+// One file holds one command. stack.go puts the parts together: database, cache,
 // stores, committer, services. Settings come from package config.
 //
 // Whatever is refused ends the program with one sentence on standard error and an

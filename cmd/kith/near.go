@@ -23,19 +23,19 @@ type near struct {
 	suggestions  *appsuggest.Service
 }
 
-// openNear makes them over the pools, cache and rows of the stack. The recorder
+// openNear makes them over the database, cache and rows of the stack. The recorder
 // must be closed.
 func (s *stack) openNear(c config.Affinity, log *slog.Logger) near {
 	worth := appaffinity.Config{Weights: c.Weights, HalfLife: c.HalfLife, Kept: c.Kept}
-	events := interaction.New(s.pools.small)
-	rows := affinity.New(s.pools.small, s.pools.large, s.cache, log)
-	marks := seen.New(s.pools.small)
+	events := interaction.New(s.pool)
+	rows := affinity.New(s.pool, s.cache, log)
+	marks := seen.New(s.pool)
 	return near{
 		interactions: appinteraction.New(appinteraction.Config{Log: events, Marks: marks, Accounts: s.people, Weighs: worth.Weighs,
 			Buffer: c.Buffer, Every: c.Flush, Logger: log, Metrics: appinteraction.NewMetrics(s.registry)}),
 		folder: appaffinity.NewFolder(worth, events, rows, time.Now, log),
 		order:  appaffinity.NewService(rows, s.rows),
-		suggestions: appsuggest.New(appsuggest.Config{Rows: suggest.New(s.pools.small, s.cache, log), Relations: s.rows,
+		suggestions: appsuggest.New(appsuggest.Config{Rows: suggest.New(s.pool, s.cache, log), Relations: s.rows,
 			Affinities: rows, Seen: marks, Now: time.Now, HalfLife: c.HalfLife, SeenWithin: c.SeenWithin, Refresh: c.Refresh}),
 	}
 }

@@ -34,7 +34,7 @@ const (
 
 // readiness makes what tells of the stack's.
 func (s *stack) readiness(log *slog.Logger) *readiness {
-	return &readiness{now: time.Now, log: log, look: func(ctx context.Context) error { return db.Writable(ctx, s.pools.small) }}
+	return &readiness{now: time.Now, log: log, look: func(ctx context.Context) error { return db.Writable(ctx, s.pool) }}
 }
 
 // drain says from now on that no more requests are wanted.

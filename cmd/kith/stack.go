@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/jmoiron/sqlx"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
 
@@ -23,7 +24,7 @@ import (
 
 // stack is everything between the settings and the answers, put together.
 type stack struct {
-	pools     pools
+	pool      *sqlx.DB
 	cache     cache.Cache
 	registry  *prometheus.Registry
 	rows      *relation.Store
@@ -51,17 +52,17 @@ type parts struct {
 func openStack(ctx context.Context, p parts, log *slog.Logger) (*stack, error) {
 	s := &stack{registry: prometheus.NewRegistry()}
 	var err error
-	if s.pools, err = checkedPools(ctx, p.mysql, db.NewMetrics(s.registry)); err != nil {
+	if s.pool, err = openDatabase(ctx, p.mysql, db.NewMetrics(s.registry)); err != nil {
 		return nil, err
 	}
-	if s.cache, err = openCache(ctx, p, identity.New(s.pools.small), s.registry, log); err != nil {
-		s.pools.close()
+	if s.cache, err = openCache(ctx, p, identity.New(s.pool), s.registry, log); err != nil {
+		s.pool.Close()
 		return nil, err
 	}
 	s.registry.MustRegister(buildInfo(), collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
-		collectors.NewDBStatsCollector(s.pools.small.DB, "small"), collectors.NewDBStatsCollector(s.pools.large.DB, "large"))
-	s.rows = relation.New(s.pools.small, s.pools.large, s.cache, p.relation.ListCap, time.Now)
-	s.people = account.New(s.pools.small, s.cache)
+		collectors.NewDBStatsCollector(s.pool.DB, "mysql"))
+	s.rows = relation.New(s.pool, s.cache, p.relation.ListCap, time.Now)
+	s.people = account.New(s.pool, s.cache)
 	s.committer = committer.New(s.rows,
 		committer.Config{Log: log, Metrics: committer.NewMetrics(s.registry)})
 	s.accounts = appaccount.New(s.people, time.Now)
@@ -115,5 +116,5 @@ func (s *stack) close(ctx context.Context) error {
 	if s.stopJobs != nil {
 		jobs = s.stopJobs()
 	}
-	return errors.Join(jobs, s.committer.Close(ctx), s.interactions.Close(ctx), s.cache.Close(), s.pools.close())
+	return errors.Join(jobs, s.committer.Close(ctx), s.interactions.Close(ctx), s.cache.Close(), s.pool.Close())
 }

@@ -20,7 +20,7 @@ func TestStore_Create_UnknownOutcome(t *testing.T) {
 	pool := dbtest.Fresh(t)
 	dbtest.Migrate(t, pool)
 	lossy := dbtest.NewLossy(t, dsnOf(t, pool))
-	s := account.New(dbtest.Open(t, db.Config{DSN: lossy.DSN, Interpolate: true}), cache.NewNone())
+	s := account.New(dbtest.Open(t, db.Config{DSN: lossy.DSN}), cache.NewNone())
 	direct := account.New(pool, cache.NewNone())
 	for name, tt := range map[string]struct {
 		give account.Account
@@ -53,7 +53,7 @@ func TestStore_Create_UnknownOutcome_MadeID(t *testing.T) {
 	lossy := dbtest.NewLossy(t, dsnOf(t, pool))
 	lossy.Skip = 1
 	lossy.Lose("\x03COMMIT")
-	s := account.New(dbtest.Open(t, db.Config{DSN: lossy.DSN, Interpolate: true}), cache.NewNone())
+	s := account.New(dbtest.Open(t, db.Config{DSN: lossy.DSN}), cache.NewNone())
 	made, err := s.Create(t.Context(), account.Account{Username: "Ann", DisplayName: "Ann"})
 	if err != nil || !lossy.Lost() {
 		t.Fatalf("got %v, answer lost: %v", err, lossy.Lost())

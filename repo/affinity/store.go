@@ -26,17 +26,15 @@ const (
 
 // Store reads and swaps affinity rows. It is safe for concurrent use.
 type Store struct {
-	small *sqlx.DB
-	large *sqlx.DB
+	db    *sqlx.DB
 	cache cache.Cache
 	rows  cache.Reader[Row]
 	log   *slog.Logger
 }
 
-// New makes a store over two pools on the same database: small interpolates
-// arguments, large does not. log is told of rows whose bytes are bad.
-func New(small, large *sqlx.DB, c cache.Cache, log *slog.Logger) *Store {
-	s := &Store{small: small, large: large, cache: c, log: log}
+// New makes a store over a database. log is told of rows whose bytes are bad.
+func New(pool *sqlx.DB, c cache.Cache, log *slog.Logger) *Store {
+	s := &Store{db: pool, cache: c, log: log}
 	s.rows = cache.Reader[Row]{Cache: c, Key: rowKey, Unpack: unpack, Pack: pack, Load: s.Fresh}
 	return s
 }
@@ -85,7 +83,7 @@ func (s *Store) Fresh(ctx context.Context, ids []uint64) (map[uint64]Row, error)
 			List      []byte `db:"list"`
 		}
 		in, args := db.Keys(part)
-		err := s.small.SelectContext(ctx, &found, `SELECT account_id, ver, list FROM affinity WHERE (bucket, account_id) IN (`+in+`)`, args...)
+		err := s.db.SelectContext(ctx, &found, `SELECT account_id, ver, list FROM affinity WHERE (bucket, account_id) IN (`+in+`)`, args...)
 		if err != nil {
 			return nil, fmt.Errorf("load %d affinities: %w", len(part), db.Wrap(err))
 		}
@@ -115,7 +113,7 @@ func (s *Store) Fold(ctx context.Context, bucket uint16, rows []Row, batches []i
 	if err != nil {
 		return false, err
 	}
-	err = db.WithTxOn(ctx, s.large, s.small, func(tx *sqlx.Tx) error {
+	err = db.WithTx(ctx, s.db, func(tx *sqlx.Tx) error {
 		if err := interaction.Delete(ctx, tx, bucket, batches); err != nil {
 			return err
 		}

@@ -21,7 +21,7 @@ func TestMain(m *testing.M) { dbtest.Main(m) }
 
 func newStore(t *testing.T) *Store {
 	pool := dbtest.DB(t)
-	return New(pool, pool, cachetest.Local(t), slog.New(slog.DiscardHandler))
+	return New(pool, cachetest.Local(t), slog.New(slog.DiscardHandler))
 }
 
 // logged puts one batch of one event into the log and returns it.
@@ -101,10 +101,10 @@ func TestStore_Fold_UnknownOutcome(t *testing.T) {
 // Where the server takes no more prepared statements, a fold goes another way.
 func TestStore_Fold_NotPrepared(t *testing.T) {
 	dsn := dbtest.DurableDSN(t)
-	small, large := dbtest.Open(t, db.Config{DSN: dsn, Interpolate: true}), dbtest.Open(t, db.Config{DSN: dsn, Binary: true, Keep: true})
-	dbtest.Migrate(t, small)
-	s := New(small, large, cachetest.Local(t), slog.New(slog.DiscardHandler))
-	small.MustExec(`SET GLOBAL max_prepared_stmt_count = 0`)
+	pool := dbtest.Open(t, db.Config{DSN: dsn})
+	dbtest.Migrate(t, pool)
+	s := New(pool, cachetest.Local(t), slog.New(slog.DiscardHandler))
+	pool.MustExec(`SET GLOBAL max_prepared_stmt_count = 0`)
 	me := dbtest.IDs(t, 1)[0]
 	rows := []Row{{AccountID: me, At: 9, Entries: []Entry{{3, 2}}}}
 	if won, err := s.Fold(t.Context(), repo.Bucket(me), rows, nil, 100); err != nil || !won {
@@ -169,7 +169,7 @@ func TestStore_Fold_Many(t *testing.T) {
 func TestStore_BadBytes(t *testing.T) {
 	pool := dbtest.DB(t)
 	var log strings.Builder
-	s := New(pool, pool, cache.NewNone(), slog.New(slog.NewTextHandler(&log, nil)))
+	s := New(pool, cache.NewNone(), slog.New(slog.NewTextHandler(&log, nil)))
 	me := dbtest.IDs(t, 1)[0]
 	if _, err := pool.Exec(`INSERT INTO affinity (bucket, account_id, ver, list, updated_at) VALUES (?, ?, 7, 'junk', 1)`, repo.Bucket(me), me); err != nil {
 		t.Fatal(err)

@@ -245,24 +245,24 @@ func TestClassify_ServerStops(t *testing.T) {
 
 func TestClassify_TooLarge(t *testing.T) {
 	id := rowsOf(t, 1)[0]
-	for _, interpolate := range []bool{false, true} {
-		pool := open(t, db.Config{Interpolate: interpolate, MaxOpen: 1})
-		t.Run(fmt.Sprintf("Column/interpolate=%v", interpolate), func(t *testing.T) {
-			_, err := pool.Exec(`INSERT INTO username (bucket, name, account_id) VALUES (1, ?, ?)`, strings.Repeat("x", 65), id)
+	pool := open(t, db.Config{MaxOpen: 1})
+	for name, n := range map[string]int{"as text": 65, "prepared": 65 << 10} {
+		t.Run("Column, "+name, func(t *testing.T) {
+			_, err := pool.Exec(`INSERT INTO username (bucket, name, account_id) VALUES (1, ?, ?)`, strings.Repeat("x", n), id)
 			want(t, err, db.TooLarge, repo.ErrTooLarge)
-		})
-		t.Run(fmt.Sprintf("Statement/interpolate=%v", interpolate), func(t *testing.T) {
-			_, err := pool.Exec(`DO ` + strings.Repeat(" ", packet(t, pool)) + `1`)
-			want(t, err, db.TooLarge, repo.ErrTooLarge)
-			want(t, touch(t.Context(), pool, id), db.OK, nil)
-		})
-		t.Run(fmt.Sprintf("Value/interpolate=%v", interpolate), func(t *testing.T) {
-			limit := packet(t, pool)
-			_, err := pool.Exec(`UPDATE relation SET list = ? WHERE bucket = ? AND account_id = ?`, make([]byte, limit+1), id&1023, id)
-			want(t, err, db.TooLarge, repo.ErrTooLarge)
-			want(t, touch(t.Context(), pool, id), db.OK, nil)
 		})
 	}
+	limit := packet(t, pool)
+	t.Run("Statement", func(t *testing.T) {
+		_, err := pool.Exec(`DO ` + strings.Repeat(" ", limit) + `1`)
+		want(t, err, db.TooLarge, repo.ErrTooLarge)
+		want(t, touch(t.Context(), pool, id), db.OK, nil)
+	})
+	t.Run("Value", func(t *testing.T) {
+		_, err := pool.Exec(`UPDATE relation SET list = ? WHERE bucket = ? AND account_id = ?`, make([]byte, limit+1), id&1023, id)
+		want(t, err, db.TooLarge, repo.ErrTooLarge)
+		want(t, touch(t.Context(), pool, id), db.OK, nil)
+	})
 }
 
 // packet returns the largest packet the server takes.

@@ -13,7 +13,8 @@
 //	strict sql_mode       too long or out of range is an error, not a warning
 //	                      and a shortened value. NO_UNSIGNED_SUBTRACTION is
 //	                      off: the guarded swap needs 0-1 to be error 1690
-//	utf8mb4, UTC          and time columns come as text: times are integers
+//	binary, UTC           bytes are not looked at for the characters they might
+//	                      be; time columns come as text: times are integers
 //	changed rows          "affected" counts changed rows, not found ones
 //	all rows              no sql_select_limit, no limits of time and effort that
 //	                      are meant for people (max_statement_time, …)
@@ -21,13 +22,13 @@
 //	                      and for tables: a statement whose client gave up keeps
 //	                      its locks until it ends
 //
-// What no session can change is looked at by Open: a server that kith cannot work
+// Open checks what no session can change: a server that kith cannot work
 // with is refused by the setting's name (ErrSetting).
 //
 // On Vitess a session whose variables differ from those of its MySQL servers
 // is tied to connections of its own: give those servers the same sql_mode,
 // time zone, isolation and innodb_lock_wait_timeout. It refuses SET NAMES binary,
-// without which Binary pools are slower and no less right.
+// without which long lists are slower and no less right.
 //
 // # Errors
 //
@@ -62,24 +63,18 @@
 // A wait for a connection is no part of it. The statements of a new session are not
 // counted.
 //
-// # Two pools
+// # How arguments travel
 //
-// Config.Interpolate chooses how arguments travel. Off, a statement is
-// prepared, executed and closed, and blobs go as they are. On, the driver
-// writes the arguments into the text: one round trip instead of two, which
-// about doubles the rate of small reads, but escapes every byte, which about
-// halves the rate of 40 KB writes (BenchmarkInterpolate). A program that does
-// both opens a pool for each, and says of the second that it is Binary, if no
-// argument of its statements is text, and that it shall Keep.
+// A program opens one pool and sends every statement through it; each connection
+// chooses. Short arguments go within the text: one round trip, which about doubles the
+// rate of small reads compared with prepare, execute and close. Text escapes every byte
+// though, which about halves the rate of 40 KB writes (BenchmarkConn). So a
+// statement with 1 KiB or more of blobs and text is prepared, and the connection keeps
+// it, by its text: from the second time on it takes one round trip too, in
+// transactions and outside, and the server does not parse it again. A statement lives until
 //
-// # Kept statements
-//
-// With Config.Keep a connection keeps the statements with arguments that it ran,
-// by their text, and runs them again in one round trip, in transactions and
-// outside; the server does not parse them again. A statement lives until
-//
-//	128 others, or 14,400      it is closed: the one that was not used for
-//	parameters, came since     longest goes first
+//	others took its room       it is closed: the one that was not used for
+//	                           longest goes first
 //	an error                   it is closed, as a part of its arguments may be
 //	                           left in it. Not after those that say that somebody
 //	                           else was first: lost swap, deadlock, lock wait,
@@ -88,13 +83,11 @@
 //	(NotPrepared)              executed
 //	the connection ends        the server forgets it
 //
-// One of more than 578 parameters or with an argument of more than 512 KiB is
-// prepared, executed and closed. So a text should have few forms: rows go in
-// statements of up to so many, and long IN lists in round numbers of places.
+// What is kept takes up to 10 MiB of the server's memory for a connection, and 2.5 MiB
+// times their number for all connections of the pool. Swaps of 1 to 48 rows of 12
+// columns take 8 MiB. A text should have few forms: rows go in statements of up to so many.
 //
-// A statement takes 32 to 64 KiB of the server's memory and some 400 bytes for each
-// parameter (MariaDB 10.11, Memory_used of the session): 9 MB a connection for the
-// swaps of 1 to 48 rows of 12 columns, 14 MB at most. max_prepared_stmt_count of
-// the server is for all its connections. Where it is reached what comes next is an
-// error that NotPrepared tells; the other pool needs no such statements.
+// One of more than 578 parameters or with an argument of more than 512 KiB goes within
+// the text. So does one that there is no room for, in the pool or on the server
+// (max_prepared_stmt_count, for all its connections).
 package db

@@ -3,7 +3,6 @@ package db
 import (
 	"context"
 	"database/sql/driver"
-	"errors"
 	"testing"
 
 	"github.com/go-sql-driver/mysql"
@@ -12,10 +11,16 @@ import (
 // forgetful is a connection whose server, or what stands before it, forgets
 // statements, which a real one does not do when it is asked to.
 type forgetful struct {
-	conn
+	driverConn
 	err              error // what an execution answers, once for each of left
 	left             int
 	prepared, closed int
+	texts            int // statements without
+}
+
+func (f *forgetful) ExecContext(context.Context, string, []driver.NamedValue) (driver.Result, error) {
+	f.texts++
+	return driver.ResultNoRows, nil
 }
 
 func (f *forgetful) PrepareContext(context.Context, string) (driver.Stmt, error) {
@@ -24,7 +29,7 @@ func (f *forgetful) PrepareContext(context.Context, string) (driver.Stmt, error)
 }
 
 type forgotten struct {
-	stmt
+	driverStmt
 	on *forgetful
 }
 
@@ -38,15 +43,14 @@ func (s *forgotten) ExecContext(context.Context, []driver.NamedValue) (driver.Re
 	return driver.ResultNoRows, nil
 }
 
-// A kept statement that the server has forgotten is prepared anew, once; for one
-// that was prepared just now the error goes up.
-func TestKeeper_Forgotten(t *testing.T) {
-	args := []driver.NamedValue{{Ordinal: 1, Value: int64(1)}}
+// A kept statement that the server has forgotten is prepared anew, once; one that was
+// prepared just now goes within the text.
+func TestConn_Forgotten(t *testing.T) {
+	args := []driver.NamedValue{{Ordinal: 1, Value: make([]byte, keptFrom)}}
 	for _, number := range []uint16{1243, 1615} {
-		gone := &mysql.MySQLError{Number: number}
-		f := &forgetful{err: gone}
-		k := newKeeper(f)
-		exec := func() error { _, err := k.ExecContext(t.Context(), "DO ?", args); return err }
+		f := &forgetful{err: &mysql.MySQLError{Number: number}}
+		c := newConn(f, newBudget(1), nil)
+		exec := func() error { _, err := c.ExecContext(t.Context(), "DO ?", args); return err }
 		if err := exec(); err != nil {
 			t.Fatal(err)
 		}
@@ -55,11 +59,11 @@ func TestKeeper_Forgotten(t *testing.T) {
 			t.Errorf("forgotten once: got %v, prepared %d, closed %d; want nil, 2, 1", err, f.prepared, f.closed)
 		}
 		f.left = 2
-		if err := exec(); !errors.Is(err, gone) || f.prepared != 3 || f.closed != 3 {
-			t.Errorf("forgotten twice: got %v, prepared %d, closed %d; want %v, 3, 3", err, f.prepared, f.closed, gone)
+		if err := exec(); err != nil || f.prepared != 3 || f.closed != 3 || f.texts != 1 {
+			t.Errorf("forgotten twice: got %v, prepared %d, closed %d, %d texts; want nil, 3, 3, 1", err, f.prepared, f.closed, f.texts)
 		}
-		if err := exec(); err != nil || len(k.kept) != 1 || k.params != 1 {
-			t.Errorf("afterwards: got %v, %d kept of %d parameters; want nil, 1, 1", err, len(k.kept), k.params)
+		if err := exec(); err != nil || len(c.kept) != 1 || c.bytes+c.budget.left.Load() != keptBytes {
+			t.Errorf("afterwards: got %v, %d kept, %d bytes and %d left; want nil, 1, %d together", err, len(c.kept), c.bytes, c.budget.left.Load(), keptBytes)
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package db
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -55,17 +56,6 @@ type Config struct {
 	// LockWait bounds how long a statement waits for a row another transaction
 	// holds, in whole seconds of at least one; 0 is DefaultLockWait.
 	LockWait time.Duration
-	// Interpolate writes arguments into the statement, see the package doc: on
-	// for pools of small reads, off for pools that write lists.
-	Interpolate bool
-	// Binary says that no statement has text for an argument. The server then
-	// takes lists as the bytes they are, instead of looking at each byte for the
-	// characters it might be, which was a sixth of its work on commits.
-	Binary bool
-	// Keep lets each connection keep what it prepared, see the package doc: on for
-	// pools whose statements come again and again. It does nothing to a pool with
-	// Interpolate, which prepares none.
-	Keep bool
 	// Metrics gets how long calls take; nil: nobody does.
 	Metrics *Metrics
 }
@@ -116,9 +106,10 @@ func open(ctx context.Context, cfg *mysql.Config, c Config) (*sqlx.DB, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w: %s: %w", ErrBadDSN, Redact(c.DSN), err)
 	}
-	pool := sql.OpenDB(&connector{Connector: inner, timeout: cfg.Timeout, session: session(c), keep: c.Keep && !c.Interpolate, metrics: c.Metrics})
-	pool.SetMaxOpenConns(or(c.MaxOpen, DefaultMaxOpen))
-	pool.SetMaxIdleConns(or(c.MaxOpen, DefaultMaxOpen))
+	most := cmp.Or(c.MaxOpen, DefaultMaxOpen)
+	pool := sql.OpenDB(&connector{Connector: inner, timeout: cfg.Timeout, session: session(c), budget: newBudget(most), metrics: c.Metrics})
+	pool.SetMaxOpenConns(most)
+	pool.SetMaxIdleConns(most)
 	pool.SetConnMaxLifetime(maxLifetime)
 	if err := pool.PingContext(ctx); err != nil {
 		pool.Close()
@@ -134,13 +125,13 @@ func prepare(cfg *mysql.Config, c Config) error {
 	cfg.ClientFoundRows = false
 	cfg.MultiStatements = false
 	cfg.ColumnsWithAlias = false
-	cfg.InterpolateParams = c.Interpolate
+	cfg.InterpolateParams = true // see conn
 	// 0 asks the server. A fixed size above the server's would turn "too
 	// large" into a connection the server hangs up on.
 	cfg.MaxAllowedPacket = 0
-	cfg.Timeout = or(c.ConnectTimeout, DefaultConnectTimeout)
-	cfg.ReadTimeout = max(0, or(c.ReadTimeout, DefaultReadTimeout))
-	cfg.WriteTimeout = max(0, or(c.WriteTimeout, DefaultWriteTimeout))
+	cfg.Timeout = cmp.Or(c.ConnectTimeout, DefaultConnectTimeout)
+	cfg.ReadTimeout = max(0, cmp.Or(c.ReadTimeout, DefaultReadTimeout))
+	cfg.WriteTimeout = max(0, cmp.Or(c.WriteTimeout, DefaultWriteTimeout))
 	// What the driver would print it also returns.
 	cfg.Logger = &mysql.NopLogger{}
 	return cfg.Apply(mysql.Charset("utf8mb4", ""))
@@ -149,15 +140,6 @@ func prepare(cfg *mysql.Config, c Config) error {
 // seconds rounds d up to whole seconds, the unit of innodb_lock_wait_timeout.
 func seconds(d time.Duration) int {
 	return max(1, int((d+time.Second-1)/time.Second))
-}
-
-// or returns v, or instead where v is zero.
-func or[T comparable](v, instead T) T {
-	var zero T
-	if v == zero {
-		return instead
-	}
-	return v
 }
 
 // parse reads a DSN. The driver's own message is passed on only where the

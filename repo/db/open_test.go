@@ -22,40 +22,34 @@ const hostile = "?parseTime=true&loc=Asia%2FTokyo&clientFoundRows=true&multiStat
 	"&lock_wait_timeout=1&wait_timeout=1&net_read_timeout=1&net_write_timeout=1"
 
 func TestOpen_Session(t *testing.T) {
-	for _, interpolate := range []bool{false, true} {
-		charset := "binary"
-		if interpolate {
-			charset = "utf8mb4"
+	pool := open(t, db.Config{DSN: dbtest.DSN(t) + hostile, LockWait: 1500 * time.Millisecond})
+	for query, want := range map[string]string{
+		`SELECT @@sql_mode`:                 "STRICT_TRANS_TABLES,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION",
+		`SELECT @@time_zone`:                "+00:00",
+		`SELECT @@character_set_connection`: "binary",
+		`SELECT @@innodb_lock_wait_timeout`: "2",
+		`SELECT @@lock_wait_timeout`:        "2",
+		`SELECT @@autocommit`:               "1",
+		`SELECT @@completion_type`:          "NO_CHAIN",
+		`SELECT @@sql_select_limit`:         "9223372036854775807",
+		`SELECT @@sql_safe_updates`:         "0",
+		`SELECT @@sql_big_selects`:          "1",
+		`SELECT @@wait_timeout`:             "600",
+		`SELECT @@net_read_timeout`:         "60",
+		`SELECT @@net_write_timeout`:        "60",
+		`SELECT 'a' 'b' AS label`:           "ab",
+		`SELECT UTC_TIMESTAMP() = NOW()`:    "1",
+	} {
+		var got string
+		if err := pool.Get(&got, query); err != nil || got != want {
+			t.Errorf("%s: got %q, %v; want %q", query, got, err, want)
 		}
-		pool := open(t, db.Config{DSN: dbtest.DSN(t) + hostile, Interpolate: interpolate, Binary: !interpolate, LockWait: 1500 * time.Millisecond})
-		for query, want := range map[string]string{
-			`SELECT @@sql_mode`:                 "STRICT_TRANS_TABLES,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION",
-			`SELECT @@time_zone`:                "+00:00",
-			`SELECT @@character_set_connection`: charset,
-			`SELECT @@innodb_lock_wait_timeout`: "2",
-			`SELECT @@lock_wait_timeout`:        "2",
-			`SELECT @@autocommit`:               "1",
-			`SELECT @@completion_type`:          "NO_CHAIN",
-			`SELECT @@sql_select_limit`:         "9223372036854775807",
-			`SELECT @@sql_safe_updates`:         "0",
-			`SELECT @@sql_big_selects`:          "1",
-			`SELECT @@wait_timeout`:             "600",
-			`SELECT @@net_read_timeout`:         "60",
-			`SELECT @@net_write_timeout`:        "60",
-			`SELECT 'a' 'b' AS label`:           "ab",
-			`SELECT UTC_TIMESTAMP() = NOW()`:    "1",
-		} {
-			var got string
-			if err := pool.Get(&got, query); err != nil || got != want {
-				t.Errorf("%s: got %q, %v; want %q", query, got, err, want)
-			}
-		}
-		if got := isolation(t, pool); got != "READ-COMMITTED" {
-			t.Errorf("isolation: got %s, want READ-COMMITTED", got)
-		}
-		if _, err := pool.Exec(`SELECT 1; SELECT 2`); err == nil {
-			t.Error("two statements in one: got no error")
-		}
+	}
+	if got := isolation(t, pool); got != "READ-COMMITTED" {
+		t.Errorf("isolation: got %s, want READ-COMMITTED", got)
+	}
+	if _, err := pool.Exec(`SELECT 1; SELECT 2`); err == nil {
+		t.Error("two statements in one: got no error")
 	}
 }
 
@@ -94,19 +88,19 @@ func TestOpen_Defaults(t *testing.T) {
 }
 
 func TestOpen_Blob(t *testing.T) {
-	list := make([]byte, 1<<16)
-	for i := range list {
-		list[i] = byte(i * 7)
+	all := make([]byte, 1<<20)
+	for i := range all {
+		all[i] = byte(i * 7)
 	}
-	for _, interpolate := range []bool{false, true} {
-		pool, id := open(t, db.Config{Interpolate: interpolate}), rowsOf(t, 1)[0]
-		if _, err := pool.Exec(`UPDATE relation SET list = ? WHERE bucket = ? AND account_id = ?`, list, id&1023, id); err != nil {
+	pool, id := open(t, db.Config{}), rowsOf(t, 1)[0]
+	for _, n := range []int{0, 256, 1<<10 - 1, 1 << 10, 1 << 16, 1 << 20} {
+		if err := setList(pool, id, all[:n]); err != nil {
 			t.Fatal(err)
 		}
 		var got []byte
 		err := pool.Get(&got, `SELECT list FROM relation WHERE bucket = ? AND account_id = ?`, id&1023, id)
-		if err != nil || string(got) != string(list) {
-			t.Errorf("interpolate %v: got %d bytes, %v; want the %d written", interpolate, len(got), err, len(list))
+		if err != nil || string(got) != string(all[:n]) {
+			t.Errorf("got %d bytes, %v; want the %d written", len(got), err, n)
 		}
 	}
 }

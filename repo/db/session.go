@@ -1,6 +1,7 @@
 package db
 
 import (
+	"cmp"
 	"context"
 	"database/sql/driver"
 	"errors"
@@ -36,12 +37,12 @@ type assignment struct {
 // settings nor those of the DSN matter. Numbers are written in ways that MySQL,
 // MariaDB, TiDB and Vitess all take.
 func session(c Config) []assignment {
-	wait := seconds(or(c.LockWait, DefaultLockWait))
+	wait := seconds(cmp.Or(c.LockWait, DefaultLockWait))
 	tableWait := wait
 	if c.ReadTimeout < 0 { // a migration waits for tables as long as it takes
 		tableWait = seconds(24 * time.Hour)
 	}
-	out := []assignment{
+	return []assignment{
 		// completion_type: a COMMIT would begin the next transaction, or hang up.
 		// sql_select_limit is the largest number that Vitess reads.
 		{set("autocommit=1", "completion_type=0", "sql_mode='"+sqlMode+"'", "time_zone='+00:00'", "sql_select_limit=9223372036854775807",
@@ -54,14 +55,46 @@ func session(c Config) []assignment {
 		{set("sql_safe_updates=0", "sql_big_selects=1", "lock_wait_timeout="+strconv.Itoa(tableWait),
 			"wait_timeout="+strconv.Itoa(seconds(idleWait)), "net_read_timeout="+strconv.Itoa(seconds(networkWait)), "net_write_timeout="+strconv.Itoa(seconds(networkWait))) +
 			" /*M! , max_statement_time=0 */ /*!80000 , max_execution_time=0 */", false},
+		// The server then takes lists as the bytes they are, instead of looking at each
+		// byte for the characters it might be, which was a sixth of its work on commits.
+		{"SET NAMES binary", false}, // not on Vitess
 	}
-	if c.Binary {
-		out = append(out, assignment{"SET NAMES binary", false}) // not on Vitess
-	}
-	return out
 }
 
 func set(variables ...string) string { return "SET SESSION " + strings.Join(variables, ", ") }
+
+// connector makes connections with the session of the package doc.
+type connector struct {
+	driver.Connector
+	timeout time.Duration
+	session []assignment
+	budget  *budget
+	metrics *Metrics
+}
+
+// Connect dials, shakes hands and sets the session, all within the timeout:
+// the driver's own bounds dialling alone.
+func (c *connector) Connect(ctx context.Context) (driver.Conn, error) {
+	ctx, cancel := context.WithTimeout(ctx, c.timeout)
+	defer cancel()
+	made, err := c.Connector.Connect(ctx)
+	if err != nil {
+		return nil, &connectError{err}
+	}
+	inner := made.(driverConn)
+	if err := begin(ctx, inner, c.session); err != nil {
+		inner.Close()
+		return nil, &connectError{err}
+	}
+	return newConn(inner, c.budget, c.metrics), nil
+}
+
+// connectError is a failure before any statement was sent: whatever its cause,
+// nothing was done.
+type connectError struct{ cause error }
+
+func (e *connectError) Error() string { return "connect: " + e.cause.Error() }
+func (e *connectError) Unwrap() error { return e.cause }
 
 // begin sends the statements of a session.
 func begin(ctx context.Context, c driver.ExecerContext, statements []assignment) error {

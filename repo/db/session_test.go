@@ -29,7 +29,7 @@ func (p *picky) ExecContext(_ context.Context, query string, _ []driver.NamedVal
 // Vitess knows no SET NAMES binary, others do not know some variable: what is not
 // needed may be refused. What is needed may not, nor may a connection be lost.
 func TestBegin(t *testing.T) {
-	all := session(Config{Binary: true})
+	all := session(Config{})
 	for name, tt := range map[string]struct {
 		refuses string
 		with    error

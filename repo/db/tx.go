@@ -36,17 +36,6 @@ func WithTx(ctx context.Context, db *sqlx.DB, fn func(tx *sqlx.Tx) error) error 
 	return nil
 }
 
-// WithTxOn is WithTx on pool, and once more on the pool otherwise, which
-// interpolates, where the server would not prepare what fn sent: then nothing was
-// done. So fn may run twice.
-func WithTxOn(ctx context.Context, pool, otherwise *sqlx.DB, fn func(tx *sqlx.Tx) error) error {
-	err := WithTx(ctx, pool, fn)
-	if NotPrepared(err) {
-		err = WithTx(ctx, otherwise, fn)
-	}
-	return err
-}
-
 // ended says why a transaction was over before its end: a context that ends
 // rolls it back, and what comes next only sees that it is gone.
 func ended(ctx context.Context, err error) error {

@@ -27,7 +27,7 @@ func name(t *testing.T) (unique string) { return fmt.Sprintf("%.20s%d", t.Name()
 
 func pool(t *testing.T) *sqlx.DB {
 	t.Helper()
-	return dbtest.Open(t, db.Config{DSN: dbtest.DSN(t), Interpolate: true})
+	return dbtest.Open(t, db.Config{DSN: dbtest.DSN(t)})
 }
 
 // still is a store whose renewals are too far off to come: its term is long on

@@ -47,10 +47,9 @@ func benchCommits(b *testing.B, commit func(*relation.Store, []relation.Row) (bo
 	if err := server.CreateDatabase(b.Context(), "kith"); err != nil {
 		b.Fatal(err)
 	}
-	small := dbtest.Open(b, db.Config{DSN: server.DSN("kith"), Interpolate: true})
-	large := dbtest.Open(b, db.Config{DSN: server.DSN("kith"), Binary: true, Keep: true, MaxOpen: 10})
-	dbtest.Migrate(b, small)
-	s := relation.New(small, large, cache.NewNone(), 0, time.Now)
+	pool := dbtest.Open(b, db.Config{DSN: server.DSN("kith"), MaxOpen: 10})
+	dbtest.Migrate(b, pool)
+	s := relation.New(pool, cache.NewNone(), 0, time.Now)
 	for _, size := range []struct{ least, most int }{{1, 16}, {30, 48}, {100, 170}, {170, 400}} {
 		b.Run(fmt.Sprintf("rows=%d-%d", size.least, size.most), func(b *testing.B) {
 			var writers [benchWriters][]relation.Row

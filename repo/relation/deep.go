@@ -61,7 +61,7 @@ func (s *Store) archiveStood(ctx context.Context, rows []Row) (bool, error) {
 			AccountID uint64 `db:"account_id"`
 			Archived  []byte `db:"archived"`
 		}
-		err := s.small.SelectContext(ctx, &some, `SELECT account_id, archived FROM relation WHERE (bucket, account_id) IN (`+where+`)`, args...)
+		err := s.db.SelectContext(ctx, &some, `SELECT account_id, archived FROM relation WHERE (bucket, account_id) IN (`+where+`)`, args...)
 		if err != nil {
 			return false, fmt.Errorf("load what is archived of %d accounts: %w", len(part), db.Wrap(err))
 		}
@@ -93,7 +93,7 @@ func (s *Store) page(ctx context.Context, row Row, o list.Order, r list.Range) (
 		if received(p.section) {
 			more, err = s.segmentPage(ctx, row.AccountID, p.section, o, r)
 		} else {
-			more, err = ownPage(ctx, s.small, row.AccountID, p.section, p.column, r)
+			more, err = ownPage(ctx, s.db, row.AccountID, p.section, p.column, r)
 		}
 		if err != nil {
 			return nil, err
@@ -137,7 +137,7 @@ func (s *Store) segmentPage(ctx context.Context, id uint64, section list.Section
 		older, covering = false, true
 	}
 	for len(page) < r.Limit {
-		g, err := nextSegment(ctx, s.small, id, section, at, older, covering)
+		g, err := nextSegment(ctx, s.db, id, section, at, older, covering)
 		if errors.Is(err, repo.ErrNotFound) && covering {
 			covering, older = false, true
 			continue
@@ -255,7 +255,7 @@ func (s *Store) archivedRels(ctx context.Context, row Row, ids []uint64, of list
 	}
 	if a.any(saying(of)...) {
 		looked = append(looked, row)
-		rows, err := ownOf(ctx, s.small, keysOf(row.AccountID, ids))
+		rows, err := ownOf(ctx, s.db, keysOf(row.AccountID, ids))
 		if err != nil {
 			return nil, err
 		}
@@ -318,7 +318,7 @@ func (s *Store) received(ctx context.Context, id uint64, a Archive, ids []uint64
 			looked = append(looked, rows[i])
 		}
 	}
-	own, err := ownOf(ctx, s.small, keys)
+	own, err := ownOf(ctx, s.db, keys)
 	for _, o := range own {
 		l := list.New()
 		if err := o.put(l); err != nil {

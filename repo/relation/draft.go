@@ -112,7 +112,7 @@ func (d *Draft) Merge(edges []list.Edge) list.MergeCount {
 
 // Touch has the row swapped even if no edit changes it. An edit of two rows
 // that changes one and rests on what it read in the other touches the other, so
-// that the swap proves both.
+// that the swap proves pool.
 func (d *Draft) Touch() { d.touch(true) }
 
 func (d *Draft) touch(changed bool) bool {

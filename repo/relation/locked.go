@@ -7,6 +7,8 @@ import (
 	"slices"
 
 	"github.com/jmoiron/sqlx"
+
+	"kith/repo/db"
 )
 
 // Load opens the rows of ids, from the database if fresh, else through the
@@ -86,7 +88,7 @@ func lacking(drafts map[uint64]*Draft) bool {
 func (s *Store) locked(ctx context.Context, ids []uint64, loaded map[uint64]*Draft, edit func(tx *sqlx.Tx, rows map[uint64]Row) ([]Row, error)) (won bool, err error) {
 	var sent []Row
 	var read map[uint64]Row
-	err = s.inTx(ctx, func(tx *sqlx.Tx) (err error) {
+	err = db.WithTx(ctx, s.db, func(tx *sqlx.Tx) (err error) {
 		sent = nil
 		if read, err = s.lockRows(ctx, tx, ids, loaded); err != nil {
 			return err

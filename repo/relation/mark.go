@@ -36,7 +36,7 @@ func (s *Store) Marks(ctx context.Context, ids []uint64) (map[uint64]Mark, error
 	for part := range slices.Chunk(inOrder(ids), MaxRows) {
 		where, args := db.Keys(part)
 		var marks []Mark
-		err := s.small.SelectContext(ctx, &marks, `SELECT account_id, ver, kept_followers, kept_following FROM relation WHERE (bucket, account_id) IN (`+where+`)`, args...)
+		err := s.db.SelectContext(ctx, &marks, `SELECT account_id, ver, kept_followers, kept_following FROM relation WHERE (bucket, account_id) IN (`+where+`)`, args...)
 		if err != nil {
 			return nil, fmt.Errorf("load marks of %d relations: %w", len(part), db.Wrap(err))
 		}
@@ -51,7 +51,7 @@ func (s *Store) Marks(ctx context.Context, ids []uint64) (map[uint64]Mark, error
 // in key order (0 for the first). Index: PRIMARY (bucket, account_id), a range in
 // each bucket.
 func (s *Store) Walk(ctx context.Context, after uint64, limit int) ([]Mark, error) {
-	out, err := db.WalkRows[Mark](ctx, s.small, `relation`, after, db.LastKey, limit,
+	out, err := db.WalkRows[Mark](ctx, s.db, `relation`, after, db.LastKey, limit,
 		`SELECT account_id, ver, kept_followers, kept_following FROM relation WHERE bucket = ? AND account_id > ? AND account_id <= ? ORDER BY account_id LIMIT ?`)
 	if err != nil {
 		return nil, fmt.Errorf("walk relations after %d: %w", after, err)

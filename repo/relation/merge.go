@@ -16,7 +16,7 @@ import (
 // merge is recalled: the other direction of an edge, so that the two become
 // friends, a block, and a request that an edge answers.
 func (s *Store) OpenFor(ctx context.Context, r Row, edges []list.Edge) (*Draft, []list.Edge, error) {
-	return openFor(ctx, s.small, r, edges)
+	return openFor(ctx, s.db, r, edges)
 }
 
 func openFor(ctx context.Context, q sqlx.QueryerContext, r Row, merged []list.Edge) (*Draft, []list.Edge, error) {

@@ -49,7 +49,7 @@ func (s *Store) Notes(ctx context.Context, id uint64, others []uint64) (map[uint
 			args = append(args, o)
 		}
 		var notes []Note
-		err := s.small.SelectContext(ctx, &notes, `SELECT other_id, body FROM note WHERE bucket = ? AND account_id = ? AND other_id IN (`+db.Repeat(`?`, len(part))+`)`, args...)
+		err := s.db.SelectContext(ctx, &notes, `SELECT other_id, body FROM note WHERE bucket = ? AND account_id = ? AND other_id IN (`+db.Repeat(`?`, len(part))+`)`, args...)
 		if err != nil {
 			return nil, fmt.Errorf("load notes of %d: %w", id, db.Wrap(err))
 		}

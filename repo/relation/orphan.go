@@ -20,11 +20,11 @@ import (
 func (s *Store) Orphans(ctx context.Context, after, last uint64) (out []uint64, err error) {
 	for {
 		var full []uint64
-		page, err := db.WalkRows[uint64](ctx, s.small, `relation`, after, last, MaxRows,
+		page, err := db.WalkRows[uint64](ctx, s.db, `relation`, after, last, MaxRows,
 			`SELECT r.account_id FROM relation r LEFT JOIN account a ON a.bucket = r.bucket AND a.account_id = r.account_id WHERE r.bucket = ? AND r.account_id > ? AND r.account_id <= ? AND a.account_id IS NULL ORDER BY r.account_id LIMIT ?`)
 		if err == nil && len(page) > 0 {
 			where, args := db.Keys(page)
-			err = s.small.SelectContext(ctx, &full, `SELECT account_id FROM relation WHERE (bucket, account_id) IN (`+where+`) AND (followers > 0 OR following > 0 OR friends > 0 OR list <> ?) ORDER BY bucket, account_id`,
+			err = s.db.SelectContext(ctx, &full, `SELECT account_id FROM relation WHERE (bucket, account_id) IN (`+where+`) AND (followers > 0 OR following > 0 OR friends > 0 OR list <> ?) ORDER BY bucket, account_id`,
 				append(args, emptyList)...)
 		}
 		if err != nil {
@@ -40,7 +40,7 @@ func (s *Store) Orphans(ctx context.Context, after, last uint64) (out []uint64, 
 
 // Missing returns those of ids that are no accounts, from the database.
 func (s *Store) Missing(ctx context.Context, ids []uint64) (map[uint64]bool, error) {
-	return account.Missing(ctx, s.small, ids)
+	return account.Missing(ctx, s.db, ids)
 }
 
 // Forget takes all that an account's row and archive say about those of ids

@@ -34,7 +34,7 @@ func (s *Store) Outlines(ctx context.Context, ids []uint64) ([]Outline, error) {
 	for part := range slices.Chunk(inOrder(ids), MaxRows) {
 		where, args := db.Keys(part)
 		var rows []outlineRow
-		err := s.small.SelectContext(ctx, &rows, `SELECT account_id, ver, LEFT(list, ?) AS start FROM relation WHERE (bucket, account_id) IN (`+where+`) ORDER BY bucket, account_id`,
+		err := s.db.SelectContext(ctx, &rows, `SELECT account_id, ver, LEFT(list, ?) AS start FROM relation WHERE (bucket, account_id) IN (`+where+`) ORDER BY bucket, account_id`,
 			append([]any{list.OutlineBytes}, args...)...)
 		if err != nil {
 			return nil, fmt.Errorf("load outlines of %d relations: %w", len(part), db.Wrap(err))
@@ -48,7 +48,7 @@ func (s *Store) Outlines(ctx context.Context, ids []uint64) ([]Outline, error) {
 // given account in key order (0 for the first). Index: PRIMARY (bucket,
 // account_id), a range in each bucket.
 func (s *Store) WalkOutlines(ctx context.Context, after uint64, limit int) ([]Outline, error) {
-	rows, err := db.WalkRows[outlineRow](ctx, s.small, `relation`, after, db.LastKey, limit,
+	rows, err := db.WalkRows[outlineRow](ctx, s.db, `relation`, after, db.LastKey, limit,
 		`SELECT account_id, ver, LEFT(list, ?) AS start FROM relation WHERE bucket = ? AND account_id > ? AND account_id <= ? ORDER BY account_id LIMIT ?`, list.OutlineBytes)
 	if err != nil {
 		return nil, fmt.Errorf("walk outlines after %d: %w", after, err)
@@ -74,7 +74,7 @@ func (d *Draft) Time(s list.Section, id uint64) (uint32, bool) { return d.list.T
 // CountLong counts the rows that Long returns. Index: by_blocks, a range that
 // is read without its rows.
 func (s *Store) CountLong(ctx context.Context, entries int) (n int64, err error) {
-	err = s.small.GetContext(ctx, &n, `SELECT COUNT(*) FROM relation WHERE blocks >= ?`, (entries+1)/BlockEntries)
+	err = s.db.GetContext(ctx, &n, `SELECT COUNT(*) FROM relation WHERE blocks >= ?`, (entries+1)/BlockEntries)
 	if err != nil {
 		return 0, fmt.Errorf("count rows of more than %d entries: %w", entries, db.Wrap(err))
 	}

@@ -69,8 +69,8 @@ func scanStored(rows *sqlx.Rows, each func(Stored) error) error {
 // of each ends the scan. Index: PRIMARY (bucket, account_id), a range in each
 // bucket.
 func (s *Store) Scan(ctx context.Context, after uint64, limit int, each func(Stored) error) error {
-	err := db.Walk(ctx, s.small, `relation`, after, db.LastKey, limit, func(p db.Part) (n int, err error) {
-		rows, err := s.small.QueryxContext(ctx, `SELECT `+storedColumns+` FROM relation WHERE bucket = ? AND account_id > ? AND account_id <= ? ORDER BY account_id LIMIT ?`,
+	err := db.Walk(ctx, s.db, `relation`, after, db.LastKey, limit, func(p db.Part) (n int, err error) {
+		rows, err := s.db.QueryxContext(ctx, `SELECT `+storedColumns+` FROM relation WHERE bucket = ? AND account_id > ? AND account_id <= ? ORDER BY account_id LIMIT ?`,
 			p.Bucket, p.After, p.Last, p.Limit)
 		if err == nil {
 			err = scanStored(rows, func(r Stored) error { n++; return each(r) })
@@ -88,7 +88,7 @@ func (s *Store) Scan(ctx context.Context, after uint64, limit int, each func(Sto
 // account_id, …) of both tables, a range in each bucket.
 func (s *Store) Archived(ctx context.Context, after, last uint64, limit int) (all []uint64, err error) {
 	for _, table := range []string{`relation_archive`, `relation_own`} {
-		some, err := db.WalkRows[uint64](ctx, s.small, table, after, last, limit,
+		some, err := db.WalkRows[uint64](ctx, s.db, table, after, last, limit,
 			`SELECT account_id FROM `+table+` WHERE bucket = ? AND account_id > ? AND account_id <= ? GROUP BY account_id ORDER BY account_id LIMIT ?`)
 		if err != nil {
 			return nil, fmt.Errorf("find archives after %d: %w", after, err)
@@ -110,7 +110,7 @@ func (s *Store) About(ctx context.Context) (int64, error) {
 	for i := range buckets {
 		buckets[i] = i
 	}
-	err := s.small.GetContext(ctx, &n, `SELECT COUNT(*) FROM relation WHERE bucket IN (`+db.Repeat("?", sampled)+`)`, buckets...)
+	err := s.db.GetContext(ctx, &n, `SELECT COUNT(*) FROM relation WHERE bucket IN (`+db.Repeat("?", sampled)+`)`, buckets...)
 	if err != nil {
 		return 0, fmt.Errorf("count a part of the relations: %w", db.Wrap(err))
 	}
@@ -133,7 +133,7 @@ func (s *Store) Examine(ctx context.Context, id uint64, locked bool, row func(St
 		}
 	}
 	err := db.Retry(ctx, lockTries, func(ctx context.Context) error {
-		return s.inTx(ctx, func(tx *sqlx.Tx) error {
+		return db.WithTx(ctx, s.db, func(tx *sqlx.Tx) error {
 			return examine(ctx, tx, id, ` FOR UPDATE`, row, segment)
 		})
 	})
@@ -159,10 +159,7 @@ func (s *Store) examineLoose(ctx context.Context, id uint64, row func(Stored) er
 		read = r
 		return row(r)
 	}
-	err = examine(ctx, s.large, id, "", note, segment)
-	if db.NotPrepared(err) {
-		err = examine(ctx, s.small, id, "", note, segment)
-	}
+	err = examine(ctx, s.db, id, "", note, segment)
 	if err != nil {
 		return false, err
 	}

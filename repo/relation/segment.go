@@ -68,7 +68,7 @@ const headerColumns = `section, seq, newest_at, newest_id, oldest_at, oldest_id,
 // Headers returns the segments of an account without their lists, newest first
 // in each section. Index: PRIMARY (bucket, account_id, …), one range.
 func (s *Store) Headers(ctx context.Context, id uint64) ([]Header, error) {
-	return headers(ctx, s.small, id)
+	return headers(ctx, s.db, id)
 }
 
 func headers(ctx context.Context, q sqlx.QueryerContext, id uint64) ([]Header, error) {

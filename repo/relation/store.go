@@ -20,20 +20,17 @@ const MaxRows = 480
 
 // Store reads and swaps relation rows. It is safe for concurrent use.
 type Store struct {
-	small *sqlx.DB // interpolates arguments: one round trip a statement
-	large *sqlx.DB // sends arguments apart: for statements with long lists
+	db    *sqlx.DB
 	rows  cache.Reader[Row]
 	heads cache.Reader[head]
 	cap   int
 	now   func() time.Time
 }
 
-// New makes a store over two pools on the same database: small interpolates
-// the arguments of its statements, large does not. A section that grows to
-// more than twice listCap is cut to it as it is written, 0 for never. now dates
-// the rows.
-func New(small, large *sqlx.DB, c cache.Cache, listCap int, now func() time.Time) *Store {
-	s := &Store{small: small, large: large, cap: listCap, now: now}
+// New makes a store over a database. A section that grows to more than twice listCap
+// is cut to it as it is written, 0 for never. now dates the rows.
+func New(pool *sqlx.DB, c cache.Cache, listCap int, now func() time.Time) *Store {
+	s := &Store{db: pool, cap: listCap, now: now}
 	s.rows = cache.Reader[Row]{Cache: c, Key: rowKey, Unpack: unpackRow, Pack: packRow, Load: s.Fresh, Vers: s.vers}
 	s.heads = cache.Reader[head]{Cache: c, Key: rowKey, Unpack: unpackHead, Pack: packHead, Load: s.loadHeads, Heads: true}
 	return s
@@ -52,7 +49,7 @@ func (s *Store) Row(ctx context.Context, id uint64) (Row, error) {
 
 // Fresh returns the rows of ids from the database, as of one moment.
 func (s *Store) Fresh(ctx context.Context, ids []uint64) (map[uint64]Row, error) {
-	return s.selectRows(ctx, s.small, ids, "")
+	return s.selectRows(ctx, s.db, ids, "")
 }
 
 // selectRows reads rows by primary key. Index: PRIMARY (bucket, account_id), one range an id.
@@ -175,7 +172,7 @@ func (s *Store) loadHeads(ctx context.Context, ids []uint64) (map[uint64]head, e
 	for part := range slices.Chunk(inOrder(ids), MaxRows) {
 		where, args := db.Keys(part)
 		var heads []head
-		err := s.small.SelectContext(ctx, &heads, `SELECT account_id, ver, friends, followers, following, archived, updated_at FROM relation WHERE (bucket, account_id) IN (`+where+`)`, args...)
+		err := s.db.SelectContext(ctx, &heads, `SELECT account_id, ver, friends, followers, following, archived, updated_at FROM relation WHERE (bucket, account_id) IN (`+where+`)`, args...)
 		if err != nil {
 			return nil, fmt.Errorf("load counts of %d accounts: %w", len(part), db.Wrap(err))
 		}

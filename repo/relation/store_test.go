@@ -28,12 +28,12 @@ func TestMain(m *testing.M) { dbtest.Main(m) }
 
 func open(t *testing.T, c cache.Cache) *relation.Store {
 	t.Helper()
-	return relation.New(pool(t, dbtest.DSN(t), true), pool(t, dbtest.DSN(t), false), c, 0, time.Now)
+	return relation.New(pool(t, dbtest.DSN(t)), c, 0, time.Now)
 }
 
-func pool(t *testing.T, dsn string, interpolate bool) *sqlx.DB {
+func pool(t *testing.T, dsn string) *sqlx.DB {
 	t.Helper()
-	return dbtest.Open(t, db.Config{DSN: dsn, Interpolate: interpolate, Keep: !interpolate})
+	return dbtest.Open(t, db.Config{DSN: dsn})
 }
 
 // follower returns the row of id as it is to follow r, with follower added.
@@ -225,44 +225,64 @@ func TestStore_Swap_UnknownOutcome(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	both := pool(t, dsn, false)
-	both.SetMaxOpenConns(1)
-	s := relation.New(both, both, cache.NewNone(), 0, time.Now)
-	ids := dbtest.IDs(t, 5)
-	// prepared has the statement of a swap on the connection, so that what is cut
-	// is its execution.
-	prepared := func(t *testing.T, id uint64) {
+	pool := pool(t, dsn)
+	pool.SetMaxOpenConns(1)
+	s := relation.New(pool, cache.NewNone(), 0, time.Now)
+	ids := dbtest.IDs(t, 2)
+	// crowd is a row that is long enough to be sent through a kept statement.
+	crowd := func(t *testing.T, id uint64) relation.Row {
 		t.Helper()
-		if won, err := s.Swap(t.Context(), []relation.Row{follower(t, fresh(t, s, id), 7)}); err != nil || !won {
-			t.Fatalf("got %v, %v; want won", won, err)
+		d, err := relation.Open(fresh(t, s, id))
+		if err != nil {
+			t.Fatal(err)
 		}
+		for n := range uint64(1000) {
+			d.AddFollower(7+n, 100)
+		}
+		row, err := d.Pack(1000, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return row
 	}
-	t.Run("the answer is lost", func(t *testing.T) {
-		prepared(t, ids[2])
-		row := follower(t, fresh(t, s, ids[0]), 7)
-		p.set(&p.swallow)
-		won, err := s.Swap(t.Context(), []relation.Row{row})
-		if err != nil || !won {
-			t.Fatalf("got %v, %v; want won: the database has the row", won, err)
-		}
-		if r := fresh(t, s, ids[0]); r.Followers != 1 {
-			t.Errorf("%d followers, want 1", r.Followers)
-		}
-	})
-	t.Run("the statement is lost", func(t *testing.T) {
-		prepared(t, ids[3])
-		row := follower(t, fresh(t, s, ids[1]), 7)
-		p.set(&p.cutFirst)
-		won, err := s.Swap(t.Context(), []relation.Row{row})
-		if err != nil || won {
-			t.Fatalf("got %v, %v; want lost: nothing was stored", won, err)
-		}
-		if r := fresh(t, s, ids[1]); r.Ver != 0 {
-			t.Errorf("ver %d, want 0", r.Ver)
-		}
-	})
+	text := func(t *testing.T, id uint64) relation.Row { return follower(t, fresh(t, s, id), 7) }
+	for name, row := range map[string]func(*testing.T, uint64) relation.Row{"text": text, "kept": crowd} {
+		t.Run(name, func(t *testing.T) {
+			ids := dbtest.IDs(t, 5)
+			prepare := func() { // so that what is cut is the execution
+				t.Helper()
+				if won, err := s.Swap(t.Context(), []relation.Row{row(t, dbtest.IDs(t, 1)[0])}); err != nil || !won {
+					t.Fatalf("got %v, %v; want won", won, err)
+				}
+			}
+			t.Run("the answer is lost", func(t *testing.T) {
+				prepare()
+				row := row(t, ids[0])
+				p.set(&p.swallow)
+				won, err := s.Swap(t.Context(), []relation.Row{row})
+				if err != nil || !won {
+					t.Fatalf("got %v, %v; want won: the database has the row", won, err)
+				}
+				if r := fresh(t, s, ids[0]); r.Followers != row.Followers {
+					t.Errorf("%d followers, want %d", r.Followers, row.Followers)
+				}
+			})
+			t.Run("the statement is lost", func(t *testing.T) {
+				prepare()
+				row := row(t, ids[1])
+				p.set(&p.cutFirst)
+				won, err := s.Swap(t.Context(), []relation.Row{row})
+				if err != nil || won {
+					t.Fatalf("got %v, %v; want lost: nothing was stored", won, err)
+				}
+				if r := fresh(t, s, ids[1]); r.Ver != 0 {
+					t.Errorf("ver %d, want 0", r.Ver)
+				}
+			})
+		})
+	}
 	t.Run("it is not even prepared", func(t *testing.T) {
-		two := []relation.Row{follower(t, fresh(t, s, ids[4]), 7), follower(t, fresh(t, s, ids[1]), 7)}
+		two := []relation.Row{crowd(t, ids[0]), crowd(t, ids[1])}
 		p.set(&p.swallow)
 		if won, err := s.Swap(t.Context(), two); err != nil || won {
 			t.Fatalf("got %v, %v; want lost: nothing was stored", won, err)
@@ -282,13 +302,12 @@ func TestStore_Swap_UnknownOutcome_MovedOn(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	both := pool(t, dsn, false)
-	both.SetMaxOpenConns(1)
-	s, others := relation.New(both, both, cachetest.Local(t), 0, time.Now), open(t, cache.NewNone())
-	ids := dbtest.IDs(t, 4)
+	pool := pool(t, dsn)
+	pool.SetMaxOpenConns(1)
+	s, others := relation.New(pool, cachetest.Local(t), 0, time.Now), open(t, cache.NewNone())
+	ids := dbtest.IDs(t, 2)
 	for moved, want := range map[int]bool{1: true, 2: false} {
-		swapped(t, s, followed(t, s, ids[2:], uint64(30+moved))) // prepares the statement
-		if _, err := s.Rows(t.Context(), ids[:2]); err != nil {  // into the cache
+		if _, err := s.Rows(t.Context(), ids[:2]); err != nil { // into the cache
 			t.Fatal(err)
 		}
 		rows := followed(t, s, ids[:2], uint64(10+moved))

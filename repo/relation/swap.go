@@ -21,7 +21,7 @@ func (s *Store) Swap(ctx context.Context, rows []Row) (won bool, err error) {
 	if len(rows) <= swapRows && !slices.ContainsFunc(rows, func(r Row) bool { return !r.alone() }) {
 		err = s.swapAlone(ctx, rows)
 	} else {
-		err = s.inTx(ctx, func(tx *sqlx.Tx) error { return s.swapAll(ctx, tx, rows) })
+		err = db.WithTx(ctx, s.db, func(tx *sqlx.Tx) error { return s.swapAll(ctx, tx, rows) })
 	}
 	if won, err = s.resolve(ctx, rows, err); won && len(rows) > 0 {
 		s.Put(ctx, rows)
@@ -122,10 +122,7 @@ func (s *Store) swapAlone(ctx context.Context, rows []Row) error {
 	if err != nil {
 		return err
 	}
-	done, err := s.large.ExecContext(ctx, swapSQL(len(rows)), args...)
-	if db.NotPrepared(err) { // then nothing was executed
-		done, err = s.small.ExecContext(ctx, swapSQL(len(rows)), args...)
-	}
+	done, err := s.db.ExecContext(ctx, swapSQL(len(rows)), args...)
 	if err != nil {
 		return err
 	}
@@ -148,12 +145,6 @@ func (s *Store) swap(ctx context.Context, tx *sqlx.Tx, rows []Row) error {
 		}
 	}
 	return nil
-}
-
-// inTx runs fn in a transaction on the pool of long lists, and once more on the
-// other where the server would not prepare its statements. fn may run twice.
-func (s *Store) inTx(ctx context.Context, fn func(tx *sqlx.Tx) error) error {
-	return db.WithTxOn(ctx, s.large, s.small, fn)
 }
 
 // inKeyOrder sorts rows so that two processes lock them in the same order.

@@ -12,10 +12,10 @@ import (
 // Where the server takes no more prepared statements, commits go another way.
 func TestStore_Swap_NotPrepared(t *testing.T) {
 	dsn := dbtest.DurableDSN(t)
-	small, large := pool(t, dsn, true), pool(t, dsn, false)
-	dbtest.Migrate(t, small)
-	s := relation.New(small, large, cache.NewNone(), 0, time.Now)
-	small.MustExec(`SET GLOBAL max_prepared_stmt_count = 0`)
+	pool := pool(t, dsn)
+	dbtest.Migrate(t, pool)
+	s := relation.New(pool, cache.NewNone(), 0, time.Now)
+	pool.MustExec(`SET GLOBAL max_prepared_stmt_count = 0`)
 	ids := dbtest.IDs(t, 100)
 	for ver, commit := range []func() (bool, error){
 		func() (bool, error) { return s.Swap(t.Context(), followed(t, s, ids[:3], 7)) },

@@ -139,7 +139,7 @@ func (w *rewrite) unsaid() (out []Beside) {
 const maxAskAgain = 1000
 
 // askAgain asks those whose word would change something. While the row is
-// locked nothing changes between it and them, since that takes a swap of both.
+// locked nothing changes between it and them, since that takes a swap of pool.
 func (w *rewrite) askAgain(ctx context.Context) error {
 	doubt := map[uint64]bool{}
 	add := func(id uint64) {

@@ -39,7 +39,7 @@ func (s *Store) Trim(ctx context.Context, id uint64, limit int) (entries int, er
 func (s *Store) Long(ctx context.Context, entries int, after LongRow, limit int) ([]LongRow, error) {
 	var out []LongRow
 	least := (entries + 1) / BlockEntries
-	err := s.small.SelectContext(ctx, &out, `SELECT account_id, blocks FROM relation WHERE blocks >= ? AND (blocks > ? OR (blocks = ? AND (bucket > ? OR (bucket = ? AND account_id > ?)))) ORDER BY blocks, bucket, account_id LIMIT ?`,
+	err := s.db.SelectContext(ctx, &out, `SELECT account_id, blocks FROM relation WHERE blocks >= ? AND (blocks > ? OR (blocks = ? AND (bucket > ? OR (bucket = ? AND account_id > ?)))) ORDER BY blocks, bucket, account_id LIMIT ?`,
 		least, after.Blocks, after.Blocks, Bucket(after.AccountID), Bucket(after.AccountID), after.AccountID, limit)
 	if err != nil {
 		return nil, fmt.Errorf("find rows of more than %d entries: %w", entries, db.Wrap(err))

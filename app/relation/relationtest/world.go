@@ -23,10 +23,9 @@ const Start = 1_700_000_000
 
 // Config says what a World stands on.
 type Config struct {
-	// Small and Large are pools on one migrated database; Small may interpolate
-	// arguments.
-	Small, Large *sqlx.DB
-	Cache        cache.Cache
+	// DB is a migrated database.
+	DB    *sqlx.DB
+	Cache cache.Cache
 	// FollowingLimit is that of the service, 0 for none.
 	FollowingLimit int
 	// ListCap is how many entries a section of a row keeps, 0 for all.
@@ -46,9 +45,9 @@ type World struct {
 // New makes a World, which is closed when the test ends.
 func New(tb testing.TB, c Config) *World {
 	tb.Helper()
-	w := &World{tb: tb, Accounts: account.New(c.Small, c.Cache)}
+	w := &World{tb: tb, Accounts: account.New(c.DB, c.Cache)}
 	w.Clock.Store(Start)
-	w.Rows = rows.New(c.Small, c.Large, c.Cache, c.ListCap, w.Now)
+	w.Rows = rows.New(c.DB, c.Cache, c.ListCap, w.Now)
 	edits := committer.New(w.Rows, committer.Config{})
 	tb.Cleanup(func() {
 		if err := edits.Close(context.Background()); err != nil {

@@ -29,12 +29,12 @@ type Kith struct {
 	// rows; empty where there is none.
 	Memcached string
 
-	name         string
-	small, large *sqlx.DB
-	cache        cache.Cache
-	rows         *relation.Store
-	people       *account.Store
-	committer    *committer.Committer[*relation.Draft, relation.Row]
+	name      string
+	pool      *sqlx.DB
+	cache     cache.Cache
+	rows      *relation.Store
+	people    *account.Store
+	committer *committer.Committer[*relation.Draft, relation.Row]
 }
 
 var _ Peer = (*Kith)(nil)
@@ -61,16 +61,12 @@ func Migrate(ctx context.Context, dsn string) error {
 func NewKith(ctx context.Context, name, dsn string, c cache.Cache) (*Kith, error) {
 	k := &Kith{name: name, cache: c}
 	var err error
-	// As cmd/kith shares out the default KITH_MYSQL_POOL of 40.
-	if k.small, err = db.Open(ctx, db.Config{DSN: dsn, MaxOpen: 30, Interpolate: true}); err != nil {
+	// The default KITH_MYSQL_POOL.
+	if k.pool, err = db.Open(ctx, db.Config{DSN: dsn, MaxOpen: 40}); err != nil {
 		return nil, fmt.Errorf("open kith's database: %w", err)
 	}
-	if k.large, err = db.Open(ctx, db.Config{DSN: dsn, MaxOpen: 10, Binary: true, Keep: true}); err != nil {
-		k.small.Close()
-		return nil, fmt.Errorf("open kith's database: %w", err)
-	}
-	k.rows = relation.New(k.small, k.large, c, listCap, time.Now)
-	k.people = account.New(k.small, c)
+	k.rows = relation.New(k.pool, c, listCap, time.Now)
+	k.people = account.New(k.pool, c)
 	k.committer = committer.New(k.rows, committer.Config{})
 	return k, nil
 }
@@ -195,7 +191,7 @@ func (k *Kith) Counts(ctx context.Context, ids []uint64) ([]Counts, error) {
 // Space is that of the rows and their archive with all indexes and, where there
 // is a memcached, what it takes to hold every row there is.
 func (k *Kith) Space(ctx context.Context) (Space, error) {
-	s, err := tableSpace(ctx, k.small, "relation", "relation_archive")
+	s, err := tableSpace(ctx, k.pool, "relation", "relation_archive")
 	if err != nil || k.Memcached == "" {
 		return s, err
 	}
@@ -209,7 +205,7 @@ func (k *Kith) Space(ctx context.Context) (Space, error) {
 // warm reads every row through the cache.
 func (k *Kith) warm(ctx context.Context) error {
 	var ids []uint64
-	if err := k.small.SelectContext(ctx, &ids, `SELECT account_id FROM relation`); err != nil {
+	if err := k.pool.SelectContext(ctx, &ids, `SELECT account_id FROM relation`); err != nil {
 		return fmt.Errorf("list the rows: %w", err)
 	}
 	for part := range slices.Chunk(ids, 400) {
@@ -224,5 +220,5 @@ func (k *Kith) warm(ctx context.Context) error {
 func (k *Kith) Close() error {
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 	defer cancel()
-	return errors.Join(k.committer.Close(ctx), k.cache.Close(), k.small.Close(), k.large.Close())
+	return errors.Join(k.committer.Close(ctx), k.cache.Close(), k.pool.Close())
 }

@@ -3,6 +3,7 @@ package db_test
 import (
 	"bytes"
 	"context"
+	"database/sql/driver"
 	"errors"
 	"fmt"
 	"strings"
@@ -17,10 +18,10 @@ import (
 	"kith/repo/dbtest"
 )
 
-// keeping opens a pool of one connection, whose status is then that of the pool.
-func keeping(t *testing.T) *sqlx.DB {
+// single opens a pool of one connection, whose status is then that of the pool.
+func single(t *testing.T) *sqlx.DB {
 	t.Helper()
-	return open(t, db.Config{Binary: true, Keep: true, MaxOpen: 1})
+	return open(t, db.Config{MaxOpen: 1})
 }
 
 // did returns how often the connection of a pool did what fn makes it do.
@@ -39,13 +40,18 @@ func did(t *testing.T, pool *sqlx.DB, what string, fn func()) int {
 	return count() - before
 }
 
-// one asks for a number through a statement that n makes different from others.
-func one(t *testing.T, on sqlx.Queryer, n, params int) {
+// lengthy is text of as many bytes as it takes to be sent through a kept statement.
+var lengthy = strings.Repeat("0", 1<<10)
+
+// one asks for a number through a statement that n makes different from others. Its
+// first argument is first.
+func one(t *testing.T, on sqlx.Queryer, first string, n, params int) {
 	t.Helper()
 	args := make([]any, params)
 	for i := range args {
 		args[i] = i
 	}
+	args[0] = first
 	var got int
 	row := on.QueryRowx(fmt.Sprintf(`SELECT %d FROM DUAL WHERE 0 IN (%s)`, n, db.Repeat("?", params)), args...)
 	if err := row.Scan(&got); err != nil || got != n {
@@ -53,44 +59,47 @@ func one(t *testing.T, on sqlx.Queryer, n, params int) {
 	}
 }
 
-func TestKeep_Again(t *testing.T) {
-	pool, id := keeping(t), rowsOf(t, 1)[0]
+func TestConn_Again(t *testing.T) {
+	pool, id := single(t), rowsOf(t, 1)[0]
 	prepared := did(t, pool, "prepare", func() {
 		for range 5 {
-			if err := touch(t.Context(), pool, id); err != nil {
-				t.Fatal(err)
-			}
-			one(t, pool, 1, 2)
+			want(t, setList(pool, id, []byte(lengthy)), db.OK, nil)
+			one(t, pool, lengthy, 1, 2)
 			err := db.WithTx(t.Context(), pool, func(tx *sqlx.Tx) error {
-				one(t, tx, 1, 2)
-				return touch(t.Context(), tx, id)
+				one(t, tx, lengthy, 1, 2)
+				return setList(tx, id, []byte(lengthy))
 			})
 			if err != nil {
 				t.Fatal(err)
 			}
 		}
 	})
-	if prepared != 2 || verOf(t, id) != 11 {
-		t.Errorf("prepared %d statements, ver %d; want 2 that came ten times each, 11", prepared, verOf(t, id))
+	if prepared != 2 {
+		t.Errorf("prepared %d statements; want 2 that came ten times each", prepared)
 	}
 }
 
-func TestKeep_Off(t *testing.T) {
-	pool := open(t, db.Config{Binary: true, MaxOpen: 1})
-	closed := did(t, pool, "close", func() { one(t, pool, 1, 2); one(t, pool, 1, 2) })
-	if closed != 2 {
-		t.Errorf("closed %d statements, want 2", closed)
+// Short arguments go within the text, whatever their number.
+func TestConn_Text(t *testing.T) {
+	pool, id := single(t), rowsOf(t, 1)[0]
+	prepared := did(t, pool, "prepare", func() {
+		one(t, pool, lengthy[1:], 1, 1)
+		one(t, pool, "0", 2, 1000)
+		want(t, touch(t.Context(), pool, id), db.OK, nil)
+	})
+	if prepared != 0 {
+		t.Errorf("prepared %d statements, want none", prepared)
 	}
 }
 
 // What was not used for longest goes first, by number and by parameters.
-func TestKeep_Bounds(t *testing.T) {
-	for _, c := range []struct{ statements, params, most int }{{300, 1, 128}, {60, 500, 28}} {
-		pool := keeping(t)
+func TestConn_Bounds(t *testing.T) {
+	for _, c := range []struct{ statements, params, most int }{{300, 1, 211}, {60, 500, 42}} {
+		pool := single(t)
 		fill := func() {
 			for n := range c.statements {
-				one(t, pool, n, c.params)
-				one(t, pool, 1000, c.params)
+				one(t, pool, lengthy, n, c.params)
+				one(t, pool, lengthy, 1000, c.params)
 			}
 		}
 		var closed int
@@ -101,27 +110,62 @@ func TestKeep_Bounds(t *testing.T) {
 	}
 }
 
-// Statements of many parameters, and those with long arguments, are not kept.
-func TestKeep_NotKept(t *testing.T) {
-	pool := keeping(t)
-	id := rowsOf(t, 1)[0]
-	for name, fn := range map[string]func(){
-		"many parameters": func() { one(t, pool, 1, 579) },
-		"long argument": func() {
-			if err := setList(pool, id, make([]byte, 512<<10+1)); err != nil {
-				t.Fatal(err)
-			}
-		},
-		"long text": func() {
-			var got int
-			if err := pool.Get(&got, `SELECT LENGTH(?)`, strings.Repeat("x", 512<<10+1)); err != nil || got != 512<<10+1 {
-				t.Fatal(got, err)
-			}
-		},
-	} {
-		if closed := did(t, pool, "close", func() { fn(); fn() }); closed != 2 {
-			t.Errorf("%s: closed %d statements, want 2", name, closed)
+// Where other connections keep all that the pool may keep, a statement goes within the
+// text, until one of them ends.
+func TestConn_Budget(t *testing.T) {
+	pool := open(t, db.Config{MaxOpen: 2})
+	hog, err := pool.Connx(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	other, err := pool.Connx(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer other.Close()
+	ask := func(on *sqlx.Conn, n int) {
+		t.Helper()
+		var got int
+		if err := on.GetContext(t.Context(), &got, fmt.Sprintf(`SELECT %d FROM DUAL WHERE '' <> ?`, n), lengthy); err != nil || got != n {
+			t.Fatalf("got %d, %v; want %d", got, err, n)
 		}
+	}
+	prepared := func() (n int) {
+		t.Helper()
+		var name string
+		if err := other.QueryRowxContext(t.Context(), `SHOW SESSION STATUS LIKE 'Com_stmt_prepare'`).Scan(&name, &n); err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	for n := range 300 {
+		ask(hog, n)
+	}
+	ask(other, 1)
+	if n := prepared(); n != 0 {
+		t.Errorf("prepared %d statements, want none", n)
+	}
+	hog.Raw(func(any) error { return driver.ErrBadConn }) // closes it
+	ask(other, 1)
+	if n := prepared(); n != 1 {
+		t.Errorf("prepared %d statements afterwards, want 1", n)
+	}
+}
+
+// Statements of many parameters, and those with an argument that is too long, go
+// within the text too.
+func TestConn_NotKept(t *testing.T) {
+	pool, id := single(t), rowsOf(t, 1)[0]
+	prepared := did(t, pool, "prepare", func() {
+		one(t, pool, lengthy, 1, 579)
+		want(t, setList(pool, id, make([]byte, 512<<10+1)), db.OK, nil)
+		var got int
+		if err := pool.Get(&got, `SELECT LENGTH(?)`, strings.Repeat("x", 512<<10+1)); err != nil || got != 512<<10+1 {
+			t.Fatal(got, err)
+		}
+	})
+	if prepared != 0 {
+		t.Errorf("prepared %d statements, want none", prepared)
 	}
 }
 
@@ -132,8 +176,8 @@ func setList(on sqlx.Execer, id uint64, list []byte) error {
 
 // A lost swap leaves its statement as good as before, also with a list that was
 // sent ahead, as the driver does where there are many arguments.
-func TestKeep_LostSwap(t *testing.T) {
-	pool, id := keeping(t), rowsOf(t, 1)[0]
+func TestConn_LostSwap(t *testing.T) {
+	pool, id := single(t), rowsOf(t, 1)[0]
 	many := make([]any, 500)
 	for i := range many {
 		many[i] = 0
@@ -161,10 +205,10 @@ func TestKeep_LostSwap(t *testing.T) {
 }
 
 // After another error a statement is closed.
-func TestKeep_Error(t *testing.T) {
-	pool := keeping(t)
+func TestConn_Error(t *testing.T) {
+	pool := single(t)
 	put := func(name string) error {
-		_, err := pool.Exec(`INSERT INTO username (bucket, name, account_id) VALUES (1, ?, ?)`, []byte(name), 7)
+		_, err := pool.Exec(`INSERT INTO username (bucket, name, account_id) VALUES (LENGTH(?), ?, ?)`, lengthy, []byte(name), 7)
 		return err
 	}
 	name := fmt.Sprint("keep", dbtest.IDs(t, 1)[0])
@@ -179,47 +223,47 @@ func TestKeep_Error(t *testing.T) {
 		t.Errorf("closed %d statements after a value too long, want 1", closed)
 	}
 	want(t, put(name), db.Duplicate, repo.ErrConflict)
-	if _, err := pool.Exec(`DO ?`, 1, 2); err == nil {
+	if _, err := pool.Exec(`DO ?`, lengthy, 2); err == nil {
 		t.Error("two arguments for one parameter: got no error")
 	}
 	want(t, put(name), db.Duplicate, repo.ErrConflict)
 }
 
 // Statements are good after their table has changed.
-func TestKeep_TableChanged(t *testing.T) {
-	pool := open(t, db.Config{DSN: dbtest.FreshDSN(t), Binary: true, Keep: true, MaxOpen: 1})
-	pool.MustExec(`CREATE TABLE changing (id INT PRIMARY KEY, one INT)`)
+func TestConn_TableChanged(t *testing.T) {
+	pool := open(t, db.Config{DSN: dbtest.FreshDSN(t), MaxOpen: 1})
+	pool.MustExec(`CREATE TABLE changing (id INT PRIMARY KEY, one INT, body BLOB)`)
 	check := func(id, columns int) {
 		t.Helper()
-		if _, err := pool.Exec(`INSERT INTO changing (id, one) VALUES (?, ?)`, id, 5); err != nil {
+		if _, err := pool.Exec(`INSERT INTO changing (id, one, body) VALUES (?, 5, ?)`, id, lengthy); err != nil {
 			t.Fatal(err)
 		}
 		for range 2 {
-			row, err := pool.QueryRowx(`SELECT * FROM changing WHERE id = ?`, id).SliceScan()
+			row, err := pool.QueryRowx(`SELECT * FROM changing WHERE id = ? AND body = ?`, id, lengthy).SliceScan()
 			if err != nil || len(row) != columns || fmt.Sprint(row[0]) != fmt.Sprint(id) {
 				t.Fatalf("got %v, %v; want %d columns of %d", row, err, columns, id)
 			}
 		}
 	}
-	check(1, 2)
-	check(2, 2)
+	check(1, 3)
+	check(2, 3)
 	pool.MustExec(`ALTER TABLE changing ADD COLUMN two BIGINT NOT NULL DEFAULT 7`)
-	check(3, 3)
+	check(3, 4)
 	pool.MustExec(`ALTER TABLE changing MODIFY one VARCHAR(20), DROP COLUMN two`)
-	check(4, 2)
+	check(4, 3)
 	pool.MustExec(`DROP TABLE changing`)
-	_, err := pool.Exec(`INSERT INTO changing (id, one) VALUES (?, ?)`, 5, 5)
+	_, err := pool.Exec(`INSERT INTO changing (id, one, body) VALUES (?, 5, ?)`, 5, lengthy)
 	want(t, err, db.Missing, nil)
-	pool.MustExec(`CREATE TABLE changing (id INT PRIMARY KEY, one INT)`)
-	check(5, 2)
+	pool.MustExec(`CREATE TABLE changing (id INT PRIMARY KEY, one INT, body BLOB)`)
+	check(5, 3)
 }
 
 // A context that ends under way closes the connection; the next has statements of
 // its own.
-func TestKeep_ContextEnded(t *testing.T) {
-	pool := keeping(t)
+func TestConn_ContextEnded(t *testing.T) {
+	pool := single(t)
 	nap := func(ctx context.Context, seconds float64) error {
-		_, err := pool.ExecContext(ctx, `DO SLEEP(?)`, seconds)
+		_, err := pool.ExecContext(ctx, `DO SLEEP(? + ?)`, seconds, lengthy)
 		return err
 	}
 	want(t, nap(t.Context(), 0), db.OK, nil)
@@ -236,34 +280,42 @@ func TestKeep_ContextEnded(t *testing.T) {
 	want(t, nap(t.Context(), 0), db.OK, nil)
 }
 
-// On a server that has too many statements those that are kept go on, and others
-// say that nothing was done.
-func TestKeep_TooMany(t *testing.T) {
-	pool, admin, id := keeping(t), dbtest.DB(t), rowsOf(t, 1)[0]
-	want(t, touch(t.Context(), pool, id), db.OK, nil)
+// On a server that has too many statements those that are kept go on, and others go
+// within the text, in a transaction too.
+func TestConn_TooMany(t *testing.T) {
+	pool, admin, id := single(t), dbtest.DB(t), rowsOf(t, 1)[0]
+	list := []byte(lengthy)
+	want(t, setList(pool, id, list), db.OK, nil)
 	var limit int
 	if err := admin.Get(&limit, `SELECT @@GLOBAL.max_prepared_stmt_count`); err != nil {
 		t.Fatal(err)
 	}
 	admin.MustExec(`SET GLOBAL max_prepared_stmt_count = 0`)
 	defer admin.MustExec(fmt.Sprintf(`SET GLOBAL max_prepared_stmt_count = %d`, limit))
-	want(t, touch(t.Context(), pool, id), db.OK, nil)
-	if err := setList(pool, id, []byte{1}); !db.NotPrepared(err) {
-		t.Errorf("got %v, want that there are too many statements", err)
+	want(t, setList(pool, id, append(list, 1)), db.OK, nil)
+	one(t, pool, lengthy, 1, 2)
+	err := db.WithTx(t.Context(), pool, func(tx *sqlx.Tx) error {
+		one(t, tx, lengthy, 2, 2)
+		_, err := tx.Exec(`UPDATE relation SET ver = ver + 1, list = ? WHERE bucket = ? AND account_id = ?`, list, id&1023, id)
+		return errors.Join(err, setList(tx, id, append(list, 2)))
+	})
+	if err != nil || verOf(t, id) != 2 {
+		t.Errorf("got version %d, %v; want 2", verOf(t, id), err)
 	}
-	want(t, touch(t.Context(), pool, id), db.OK, nil)
 }
 
-func TestKeep_Concurrent(t *testing.T) {
-	pool, ids := open(t, db.Config{Binary: true, Keep: true, MaxOpen: 3}), rowsOf(t, 4)
+func TestConn_Concurrent(t *testing.T) {
+	pool, ids := open(t, db.Config{MaxOpen: 3}), rowsOf(t, 4)
 	var wg sync.WaitGroup
 	for w := range 8 {
 		wg.Go(func() {
 			for n := range 50 {
 				id := ids[(w+n)%len(ids)]
-				err := touch(context.Background(), pool, id)
+				err := errors.Join(setList(pool, id, fmt.Append(nil, lengthy, w)), touch(context.Background(), pool, id))
 				if err == nil {
-					err = db.WithTx(context.Background(), pool, func(tx *sqlx.Tx) error { return touch(context.Background(), tx, id) })
+					err = db.WithTx(context.Background(), pool, func(tx *sqlx.Tx) error {
+						return errors.Join(touch(context.Background(), tx, id), setList(tx, id, fmt.Append(nil, lengthy, n)))
+					})
 				}
 				if err != nil {
 					t.Error(err)
