@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"kith/app/audit"
+	apprelation "kith/app/relation"
 	"kith/cron"
 	"kith/repo/committer"
 	"kith/repo/job"
@@ -17,7 +18,8 @@ func TestAudit(t *testing.T) {
 	w.followers(1, 40)
 	commits := committer.New(w.rows, committer.Config{})
 	defer commits.Close(t.Context())
-	cfg := audit.Config{Rows: w.rows, Edits: w.rows, Committer: commits, Now: time.Now}
+	cfg := audit.Config{Rows: w.rows, Edits: w.rows, Committer: commits, Now: time.Now,
+		Relations: apprelation.New(apprelation.Config{Rows: w.rows, Committer: commits, Accounts: w.accounts, Now: time.Now})}
 	people := []uint64{1}
 	for f := range uint64(40) {
 		people = append(people, 100_000+f)

@@ -208,9 +208,6 @@ func (cfg Config) checked() (Config, error) {
 	if cfg.Now == nil {
 		cfg.Now = time.Now
 	}
-	if cfg.Interactions != nil {
-		cfg.Relations = recording{cfg.Relations, cfg.Interactions}
-	}
 	return cfg, nil
 }
 

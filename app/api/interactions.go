@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"kith/app/interaction"
-	"kith/app/relation"
 	"kith/repo/list"
 )
 
@@ -174,30 +173,4 @@ func (s *Server) visited(ctx context.Context, c *call) error {
 		s.cfg.Interactions.Visit(c.account(), id)
 	}
 	return err
-}
-
-// recording are relations with a note of each follow that is new.
-type recording struct {
-	Relations
-	events Interactions
-}
-
-// Follow follows, and notes it where that was not so before. What stands in a
-// cache that is late may let a follow count twice or not at all.
-func (r recording) Follow(ctx context.Context, actor, target uint64, o relation.FollowOptions) (relation.Relationship, error) {
-	before, _ := r.Relations.Relationships(ctx, actor, []uint64{target})
-	after, err := r.Relations.Follow(ctx, actor, target, o)
-	if err == nil && after.Following && (len(before) == 0 || !before[0].Following) {
-		r.events.Record(interaction.Event{Actor: actor, Target: target, Kind: interaction.Follow})
-	}
-	return after, err
-}
-
-// Authorize lets the requester follow, and notes that.
-func (r recording) Authorize(ctx context.Context, actor, requester uint64) (relation.Relationship, error) {
-	after, err := r.Relations.Authorize(ctx, actor, requester)
-	if err == nil && after.FollowedBy {
-		r.events.Record(interaction.Event{Actor: requester, Target: actor, Kind: interaction.Follow})
-	}
-	return after, err
 }

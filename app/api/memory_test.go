@@ -102,7 +102,15 @@ func (m *memory) Counts(_ context.Context, ids []uint64) ([]rows.Counts, error) 
 	return out, nil
 }
 
-func (m *memory) Do(_ context.Context, ids []uint64, apply func(map[uint64]*rows.Draft) error) error {
+func (m *memory) DoThen(ctx context.Context, ids []uint64, apply func(map[uint64]*rows.Draft) error, then func()) error {
+	if err := m.do(ids, apply); err != nil {
+		return err
+	}
+	then()
+	return nil
+}
+
+func (m *memory) do(ids []uint64, apply func(map[uint64]*rows.Draft) error) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.fail != nil {

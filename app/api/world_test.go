@@ -60,6 +60,7 @@ type world struct {
 	http     *httptest.Server
 	log      *syncBuffer
 	nextID   func() uint64
+	changed  func(relation.Change) // what else is given to
 }
 
 // option changes the configuration of a test's server.
@@ -97,7 +98,7 @@ func newLiveWorld(t testing.TB, options ...option) *world {
 
 func build(t testing.TB, r relation.Rows, c relation.Committer, a everything, next func() uint64, options []option) *world {
 	t.Helper()
-	w := &world{t: t, clock: &clock{now: time.Date(2026, 5, 1, 10, 0, 0, 0, time.UTC)}, log: &syncBuffer{}, nextID: next}
+	w := &world{t: t, clock: &clock{now: time.Date(2026, 5, 1, 10, 0, 0, 0, time.UTC)}, log: &syncBuffer{}, nextID: next, changed: func(relation.Change) {}}
 	w.accounts = account.New(a, w.clock.Now)
 	tokens, err := token.New(t.Context(), token.Config{Secret: []byte(strings.Repeat("s", 32)), Now: w.clock.Now})
 	if err != nil {
@@ -105,8 +106,9 @@ func build(t testing.TB, r relation.Rows, c relation.Committer, a everything, ne
 	}
 	w.tokens = tokens
 	cfg := Config{
-		Relations: relation.New(relation.Config{Rows: r, Committer: c, Accounts: a, Now: w.clock.Now}),
-		Accounts:  w.accounts, Tokens: tokens, Now: w.clock.Now, BaseURL: "https://kith.example", Version: "0.1",
+		Relations: relation.New(relation.Config{Rows: r, Committer: c, Accounts: a, Now: w.clock.Now,
+			Listeners: []func(relation.Change){func(c relation.Change) { w.changed(c) }}}),
+		Accounts: w.accounts, Tokens: tokens, Now: w.clock.Now, BaseURL: "https://kith.example", Version: "0.1",
 		Log: slog.New(slog.NewJSONHandler(w.log, &slog.HandlerOptions{Level: slog.LevelDebug, ReplaceAttr: timeless})),
 	}
 	for _, o := range options {

@@ -50,7 +50,7 @@ func (w *world) importFile(path string) {
 		w.Fatal(err)
 	}
 	defer f.Close()
-	sum, err := graph.Import(w.Context(), graph.ImportConfig{Reader: f, Accounts: w.accounts, Rows: w.rows, Committer: w.committer, Now: time.Now})
+	sum, err := graph.Import(w.Context(), graph.ImportConfig{Reader: f, Accounts: w.accounts, Rows: w.rows, Relations: w.Service, Now: time.Now})
 	if err != nil {
 		w.Fatal(err)
 	}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	rules "kith/app/relation"
 	"kith/repo/relation"
 )
 
@@ -37,8 +38,9 @@ type Committer interface {
 type Config struct {
 	Rows      Rows
 	Edits     Edits
-	Committer Committer // needed to mend
-	Names     Names     // nil: names are not looked at
+	Committer Committer      // needed to mend
+	Relations *rules.Service // needed to mend
+	Names     Names          // nil: names are not looked at
 	Now       func() time.Time
 	// Repair mends what is found; else nothing is written.
 	Repair bool

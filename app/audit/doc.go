@@ -56,7 +56,7 @@
 //
 // Between two healthy rows, who follows, blocks or asks is the
 // one whose own row is the truth: the other's row is made to say the same, by an
-// edit of both through the committer (app/relation.Mend). Counts and columns are
+// edit of both through the committer (app/relation.Service.Repair). Counts and columns are
 // an edit too, headers of segments a rewrite (repo/relation.Store.Rewrite), a
 // swap like any other.
 //

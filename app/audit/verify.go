@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 
-	rules "kith/app/relation"
 	"kith/repo/list"
 	"kith/repo/relation"
 )
@@ -161,14 +160,7 @@ func search(x, y *relation.Draft) bool {
 
 // mend makes both rows agree, by one edit.
 func (a *auditor) mend(ctx context.Context, p pair) error {
-	err := a.cfg.Committer.Do(ctx, []uint64{p.a, p.b}, func(rows map[uint64]*relation.Draft) error {
-		if !search(rows[p.a], rows[p.b]) {
-			return relation.ErrRecall
-		}
-		rules.Mend(rows[p.a], rows[p.b])
-		return nil
-	})
-	if err != nil {
+	if _, err := a.cfg.Relations.Repair(ctx, p.a, p.b, search); err != nil {
 		return fmt.Errorf("mend accounts %d and %d: %w", p.a, p.b, err)
 	}
 	return nil

@@ -29,6 +29,7 @@ type world struct {
 	accounts  *account.Store
 	committer *committer.Committer[*relation.Draft, relation.Row]
 	now       time.Time
+	changes   []app.Change // that the service gave
 }
 
 var begin = time.Unix(1_700_000_000, 0)
@@ -48,11 +49,12 @@ func (w *world) use(rows *relation.Store, accounts *account.Store) {
 	now := func() time.Time { return w.now }
 	w.committer = committer.New(rows, committer.Config{})
 	w.Cleanup(func() { w.committer.Close(context.Background()) })
-	w.Service = app.New(app.Config{Rows: rows, Committer: w.committer, Accounts: accounts, Now: now})
+	w.Service = app.New(app.Config{Rows: rows, Committer: w.committer, Accounts: accounts, Now: now,
+		Listeners: []func(app.Change){func(c app.Change) { w.changes = append(w.changes, c) }}})
 }
 
 func (w *world) config() audit.Config {
-	return audit.Config{Rows: w.rows, Edits: w.rows, Committer: w.committer, Now: func() time.Time { return w.now }, Slices: 64}
+	return audit.Config{Rows: w.rows, Edits: w.rows, Committer: w.committer, Relations: w.Service, Now: func() time.Time { return w.now }, Slices: 64}
 }
 
 // audit runs an audit and returns its faults.

@@ -16,6 +16,7 @@ import (
 	"github.com/jmoiron/sqlx"
 
 	"kith/app/graph"
+	apprelation "kith/app/relation"
 	"kith/repo/accepttest"
 	"kith/repo/account"
 	"kith/repo/cache"
@@ -52,9 +53,11 @@ func importInto(t *testing.T, server *mysqld.Server, path string) time.Duration 
 	rows := relation.New(pool, cache.NewNone(), 0, time.Now)
 	c := committer.New(rows, committer.Config{})
 	defer c.Close(context.Background())
+	accounts := account.New(pool, cache.NewNone())
 	cfg := graph.ImportConfig{
-		Accounts: account.New(pool, cache.NewNone()), Rows: rows, Committer: c, Now: time.Now,
-		Progress: progressLog(t),
+		Accounts: accounts, Rows: rows, Now: time.Now,
+		Relations: apprelation.New(apprelation.Config{Rows: rows, Committer: c, Accounts: accounts, Now: time.Now}),
+		Progress:  progressLog(t),
 	}
 	sum := importFile(t, cfg, path)
 	want := graph.Summary{Lines: 1_768_149, SelfFollows: 14, Edges: 1_768_135, EdgesNew: 1_768_135, AccountsMade: 81_306, RowsWritten: 81_306}

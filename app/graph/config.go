@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	rules "kith/app/relation"
 	"kith/repo/list"
 	"kith/repo/relation"
 )
@@ -50,11 +51,6 @@ type Rows interface {
 	MergeLocked(ctx context.Context, id uint64, edges []list.Edge, merge func(d *relation.Draft, left []list.Edge)) (relation.Row, error)
 }
 
-// Committer carries out edits of several rows at once.
-type Committer interface {
-	Do(ctx context.Context, ids []uint64, apply func(rows map[uint64]*relation.Draft) error) error
-}
-
 // ImportConfig says what to import and into what.
 type ImportConfig struct {
 	// Reader is the file, plain or gzip.
@@ -77,7 +73,7 @@ type ImportConfig struct {
 
 	Accounts  Accounts
 	Rows      Rows
-	Committer Committer
+	Relations *rules.Service   // repairs what disagrees in the end
 	Log       *slog.Logger     // nil drops it
 	Now       func() time.Time // dates made accounts
 	// Writers is how many chunks are written at once, 0 is DefaultWriters.

@@ -13,6 +13,7 @@ import (
 	"github.com/jmoiron/sqlx"
 
 	"kith/app/graph"
+	apprelation "kith/app/relation"
 	"kith/repo/account"
 	"kith/repo/cache"
 	"kith/repo/committer"
@@ -29,6 +30,8 @@ type world struct {
 	rows      *relation.Store
 	accounts  *account.Store
 	committer *committer.Committer[*relation.Draft, relation.Row]
+	relations *apprelation.Service
+	changes   []apprelation.Change // that the service gave
 }
 
 func newWorld(t testing.TB, pool *sqlx.DB) *world {
@@ -36,12 +39,14 @@ func newWorld(t testing.TB, pool *sqlx.DB) *world {
 	w := &world{rows: relation.New(pool, cache.NewNone(), 0, func() time.Time { return testNow }), accounts: account.New(pool, cache.NewNone())}
 	w.committer = committer.New(w.rows, committer.Config{})
 	t.Cleanup(func() { w.committer.Close(context.Background()) })
+	w.relations = apprelation.New(apprelation.Config{Rows: w.rows, Committer: w.committer, Accounts: w.accounts, Now: func() time.Time { return testNow },
+		Listeners: []func(apprelation.Change){func(c apprelation.Change) { w.changes = append(w.changes, c) }}})
 	return w
 }
 
 func (w *world) config(file io.Reader) graph.ImportConfig {
 	return graph.ImportConfig{
-		Reader: file, Accounts: w.accounts, Rows: w.rows, Committer: w.committer,
+		Reader: file, Accounts: w.accounts, Rows: w.rows, Relations: w.relations,
 		Now: func() time.Time { return testNow },
 	}
 }

@@ -41,15 +41,15 @@ func TestAccept_Large(t *testing.T) {
 	rows, accounts := relation.New(pool, c, largeCap, time.Now), account.New(pool, c)
 	com := committer.New(rows, committer.Config{})
 	defer com.Close(context.Background())
+	s := apprelation.New(apprelation.Config{Rows: rows, Committer: com, Accounts: accounts, Now: time.Now})
 	sum, err := graph.Import(t.Context(), graph.ImportConfig{
-		Reader: followers(t), Accounts: accounts, Rows: rows, Committer: com, Now: time.Now,
+		Reader: followers(t), Accounts: accounts, Rows: rows, Relations: s, Now: time.Now,
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Logf("made in %v: %d edges, %d accounts", sum.Duration.Round(time.Second), sum.EdgesNew, sum.AccountsMade)
 	sizes(t, pool)
-	s := apprelation.New(apprelation.Config{Rows: rows, Committer: com, Accounts: accounts, Now: time.Now})
 	for star := range uint64(3) {
 		var ids []uint64
 		for n := range timedRuns {

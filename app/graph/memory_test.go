@@ -62,10 +62,6 @@ func (nowhere) MergeLocked(context.Context, uint64, []list.Edge, func(*relation.
 	panic("nobody else writes these rows")
 }
 
-func (nowhere) Do(context.Context, []uint64, func(map[uint64]*relation.Draft) error) error {
-	return nil
-}
-
 // TestImport_Memory imports a file of several times the memory it may take.
 // KITH_LINES makes the file longer, KITH_MEMORY the memory larger (MiB).
 func TestImport_Memory(t *testing.T) {
@@ -81,7 +77,7 @@ func TestImport_Memory(t *testing.T) {
 	before := most
 	sum, err := Import(t.Context(), ImportConfig{
 		Reader: madeFile(lines), Memory: int64(memory), TempDir: t.TempDir(), Progress: measure,
-		Accounts: s, Rows: s, Committer: s, Now: time.Now,
+		Accounts: s, Rows: s, Now: time.Now,
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -8,7 +8,6 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	rules "kith/app/relation"
 	"kith/repo/relation"
 	"kith/repo/spill"
 )
@@ -147,7 +146,7 @@ func (im *importer) settleChunk(ctx context.Context, c chunk, _ turn) error {
 // deviating returns the edges that the row does not hold as the file has them.
 func deviating(d *relation.Draft, own owner) (pairs []pair) {
 	for _, e := range own.edges {
-		if at, is := rules.StandingOf(d, e); !d.Knows(e.ID) || is != rules.Whole || at != e.Time {
+		if at, is := standingOf(d, e); !d.Knows(e.ID) || is != whole || at != e.Time {
 			pairs = append(pairs, pairOf(own.id, e))
 		}
 	}
@@ -224,7 +223,7 @@ func (im *importer) mendAll(ctx context.Context, pairs []pair) error {
 	group.SetLimit(mendsAtOnce)
 	for _, p := range pairs {
 		follower, followee := drafts[p.follower], drafts[p.followee]
-		if relation.Settle(follower, followee) && rules.Agree(follower, followee) {
+		if relation.Settle(follower, followee) && agree(follower, followee) {
 			continue
 		}
 		group.Go(func() error { return im.mend(ctx, p) })
@@ -235,14 +234,9 @@ func (im *importer) mendAll(ctx context.Context, pairs []pair) error {
 // mend makes the two rows of a pair agree, as one edit.
 func (im *importer) mend(ctx context.Context, p pair) error {
 	var mended bool
-	err := im.retry(ctx, func(ctx context.Context) error {
-		return im.cfg.Committer.Do(ctx, []uint64{p.follower, p.followee}, func(rows map[uint64]*relation.Draft) error {
-			if !relation.Settle(rows[p.follower], rows[p.followee]) {
-				return relation.ErrRecall
-			}
-			mended = rules.MendEdge(rows[p.follower], rows[p.followee])
-			return nil
-		})
+	err := im.retry(ctx, func(ctx context.Context) (err error) {
+		mended, err = im.cfg.Relations.Repair(ctx, p.follower, p.followee, relation.Settle)
+		return err
 	})
 	if err != nil {
 		return fmt.Errorf("settle that %d follows %d: %w", p.follower, p.followee, err)

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"kith/app/graph"
+	apprelation "kith/app/relation"
 	"kith/repo/committer"
 	"kith/repo/dbtest"
 	"kith/repo/list"
@@ -76,6 +77,11 @@ func TestImport_Between(t *testing.T) {
 				}}
 			mustImport(t, cfg)
 			w.whole(t, ids)
+			for _, c := range w.changes { // what the file brings is nobody's act
+				if c.Act != apprelation.ActRepair || tt.name == "Nothing" {
+					t.Errorf("listeners are given %+v", c)
+				}
+			}
 			for _, e := range []struct {
 				from, to uint64
 				want     int
@@ -162,7 +168,7 @@ func (s smallSwaps) Swap(ctx context.Context, rows []relation.Row) (bool, error)
 }
 
 // serve edits pairs at random until ctx ends, as the service does.
-func serve(ctx context.Context, t *testing.T, c graph.Committer, ids []uint64, seed uint64) {
+func serve(ctx context.Context, t *testing.T, c *committer.Committer[*relation.Draft, relation.Row], ids []uint64, seed uint64) {
 	rng := rand.New(rand.NewPCG(seed, 7))
 	for ctx.Err() == nil {
 		a, b := ids[rng.IntN(len(ids))], ids[rng.IntN(len(ids))]

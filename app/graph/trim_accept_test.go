@@ -39,10 +39,10 @@ func TestAccept_Trim(t *testing.T) {
 	rows, accounts := relation.New(pool, c, trimCap, time.Now), account.New(pool, c)
 	com := committer.New(rows, committer.Config{})
 	defer com.Close(context.Background())
-	before := importEdges(t, graph.ImportConfig{Accounts: accounts, Rows: rows, Committer: com, Now: time.Now}, path, rows)
+	s := apprelation.New(apprelation.Config{Rows: rows, Committer: com, Accounts: accounts, Now: time.Now})
+	before := importEdges(t, graph.ImportConfig{Accounts: accounts, Rows: rows, Relations: s, Now: time.Now}, path, rows)
 
-	w := &trimWorld{t: t, rows: rows, edges: before,
-		s: apprelation.New(apprelation.Config{Rows: rows, Committer: com, Accounts: accounts, Now: time.Now})}
+	w := &trimWorld{t: t, rows: rows, edges: before, s: s}
 	w.raceTrims()
 	w.shortSections()
 	w.sameCounts()

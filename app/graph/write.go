@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 
-	rules "kith/app/relation"
 	"kith/repo/list"
 	"kith/repo/relation"
 	"kith/repo/spill"
@@ -209,18 +208,18 @@ var emptySize = len(relation.Absent(1).List)
 // will not take.
 func (o *outcome) inspect(d *relation.Draft, owner uint64, edges []list.Edge) {
 	for _, e := range edges {
-		at, is := rules.StandingOf(d, e)
+		at, is := standingOf(d, e)
 		out := int64(1)
 		if !e.Out {
 			out = 0
 		}
 		switch is {
-		case rules.Whole:
+		case whole:
 			o.held += out
 			if at != e.Time {
 				o.suspects = append(o.suspects, suspect(pairOf(owner, e), e.Out, false, at))
 			}
-		case rules.Blocked:
+		case blocked:
 			o.block += out
 			o.suspects = append(o.suspects, suspect(pairOf(owner, e), e.Out, true, 0))
 		}

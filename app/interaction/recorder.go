@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"kith/app/relation"
 	"kith/repo"
 	"kith/repo/account"
 	"kith/repo/interaction"
@@ -177,6 +178,14 @@ func (r *Recorder) hurry() {
 	select {
 	case r.full <- struct{}{}:
 	default:
+	}
+}
+
+// Changed notes that somebody follows another, now or since a request was accepted.
+// It is a listener of app/relation.
+func (r *Recorder) Changed(c relation.Change) {
+	if c.Kind == relation.Followed && (c.Act == relation.ActFollow || c.Act == relation.ActAuthorize) {
+		r.Record(Event{Actor: c.Actor, Target: c.Target, Kind: Follow})
 	}
 }
 

@@ -22,7 +22,7 @@ func (s *Service) Block(ctx context.Context, actor, target uint64) (Relationship
 	if actor == target {
 		return Relationship{}, errOwn
 	}
-	return s.settled(ctx, actor, target, func(p pair) error {
+	return s.settled(ctx, ActBlock, actor, target, func(p pair) error {
 		for _, side := range []pair{p, p.turned()} {
 			disconnect(side)
 			withdraw(side)
@@ -30,7 +30,9 @@ func (s *Service) Block(ctx context.Context, actor, target uint64) (Relationship
 				return err
 			}
 		}
-		p.both(p.me.Put(list.Blocking, target, p.now), p.them.Put(list.BlockedBy, actor, p.now))
+		mine := p.me.Put(list.Blocking, target, p.now)
+		p.done.note(mine, Blocked, p.me, target, p.now)
+		p.both(mine, p.them.Put(list.BlockedBy, actor, p.now))
 		return nil
 	})
 }
@@ -40,8 +42,10 @@ func (s *Service) Unblock(ctx context.Context, actor, target uint64) (Relationsh
 	if actor == target {
 		return Relationship{}, errOwn
 	}
-	return s.settled(ctx, actor, target, func(p pair) error {
-		p.both(p.me.Drop(list.Blocking, target), p.them.Drop(list.BlockedBy, actor))
+	return s.settled(ctx, ActUnblock, actor, target, func(p pair) error {
+		mine := p.me.Drop(list.Blocking, target)
+		p.done.note(mine, Unblocked, p.me, target, p.now)
+		p.both(mine, p.them.Drop(list.BlockedBy, actor))
 		return nil
 	})
 }
@@ -55,13 +59,13 @@ func (s *Service) Mute(ctx context.Context, actor, target uint64, notifications 
 	if duration < 0 || duration > MaxMute {
 		return Relationship{}, app.Refuse(app.Unprocessable, "Validation failed: Duration is out of range")
 	}
-	return s.own(ctx, actor, target, func(me *relation.Draft, now uint32) error {
+	return s.own(ctx, ActMute, actor, target, func(me *relation.Draft, now uint32, done *changes) error {
 		o := me.Option(target)
 		o.HideNotifications, o.MuteUntil = notifications, 0
 		if duration > 0 {
 			o.MuteUntil = until(now, duration)
 		}
-		me.Put(list.Muting, target, now)
+		done.note(me.Put(list.Muting, target, now), Muted, me, target, now)
 		_, err := me.SetOption(target, o)
 		return err
 	})
@@ -79,10 +83,10 @@ func (s *Service) Unmute(ctx context.Context, actor, target uint64) (Relationshi
 	if actor == target {
 		return Relationship{}, errOwn
 	}
-	return s.own(ctx, actor, target, func(me *relation.Draft, _ uint32) error {
+	return s.own(ctx, ActUnmute, actor, target, func(me *relation.Draft, now uint32, done *changes) error {
 		o := me.Option(target)
 		o.HideNotifications, o.MuteUntil = false, 0
-		me.Drop(list.Muting, target)
+		done.note(me.Drop(list.Muting, target), Unmuted, me, target, now)
 		_, err := me.SetOption(target, o)
 		return err
 	})
@@ -96,7 +100,7 @@ func (s *Service) SetNote(ctx context.Context, actor, target uint64, note string
 	if len([]rune(note)) > MaxNote {
 		return Relationship{}, app.Refuse(app.Unprocessable, "Validation failed: Comment is too long (maximum is 2000 characters)")
 	}
-	return s.own(ctx, actor, target, func(me *relation.Draft, _ uint32) error {
+	return s.own(ctx, actNote, actor, target, func(me *relation.Draft, _ uint32, _ *changes) error {
 		_, err := me.SetNote(target, note)
 		return err
 	})

@@ -74,13 +74,12 @@ func (s *Service) expireMutes(ctx context.Context, row relation.Row, dry bool) (
 			return err
 		}
 		dropped := 0
-		err = s.cfg.Committer.Do(ctx, []uint64{owner}, func(rows map[uint64]*relation.Draft) error {
-			var err error
-			dropped, err = unmuteEnded(rows[owner], ended, now)
+		err = s.commit(ctx, ActExpire, 0, []uint64{owner}, func(rows map[uint64]*relation.Draft, done *changes) (err error) {
+			dropped, err = unmuteEnded(rows[owner], ended, now, done)
 			return err
 		})
 		done += dropped
-		return app.From(err)
+		return err
 	})
 	return done, err
 }
@@ -108,7 +107,7 @@ func (s *Service) ended(ctx context.Context, row relation.Row, page []list.Entry
 }
 
 // unmuteEnded drops the mutes of ids that have ended, as they now are.
-func unmuteEnded(me *relation.Draft, ids []uint64, now uint32) (dropped int, err error) {
+func unmuteEnded(me *relation.Draft, ids []uint64, now uint32, done *changes) (dropped int, err error) {
 	known := true
 	for _, id := range ids {
 		known = me.Own(id) && known
@@ -121,6 +120,7 @@ func unmuteEnded(me *relation.Draft, ids []uint64, now uint32) (dropped int, err
 		if !over(o, now) || !me.Drop(list.Muting, id) {
 			continue
 		}
+		done.note(true, Unmuted, me, id, now)
 		o.HideNotifications, o.MuteUntil = false, 0
 		if _, err := me.SetOption(id, o); err != nil {
 			return dropped, err
@@ -158,8 +158,8 @@ func (s *Service) expireRequests(ctx context.Context, row relation.Row, o list.O
 
 // expireRequest drops one request on both sides, unless it was made anew.
 func (s *Service) expireRequest(ctx context.Context, requester, asked uint64, before uint32) (dropped bool, err error) {
-	err = s.cfg.Committer.Do(ctx, []uint64{requester, asked}, func(rows map[uint64]*relation.Draft) error {
-		p := pair{me: rows[requester], them: rows[asked], now: s.now()}
+	err = s.commit(ctx, ActExpire, 0, []uint64{requester, asked}, func(rows map[uint64]*relation.Draft, done *changes) error {
+		p := pair{rows[requester], rows[asked], s.now(), done}
 		if !relation.Settle(p.me, p.them) {
 			return relation.ErrRecall
 		}
@@ -172,7 +172,7 @@ func (s *Service) expireRequest(ctx context.Context, requester, asked uint64, be
 		}
 		return forgetFollow(p)
 	})
-	return dropped, app.From(err)
+	return dropped, err
 }
 
 // askedBefore reports that a request stands in one of the rows and that no row

@@ -27,7 +27,7 @@ func (s *Service) Follow(ctx context.Context, actor, target uint64, o FollowOpti
 		return Relationship{}, err
 	}
 	locked := have[target].Locked
-	return s.edit(ctx, actor, target, func(p pair) error {
+	return s.edit(ctx, ActFollow, actor, target, func(p pair) error {
 		if !p.me.Own(target) {
 			return relation.ErrRecall
 		}
@@ -97,23 +97,31 @@ func connect(p pair) {
 	} else if p.them.Rel(me)&list.IsFollower != 0 {
 		_, at = p.them.Times(me)
 	}
-	p.both(p.me.AddFollowing(them, at), p.them.AddFollower(me, at))
+	mine := p.me.AddFollowing(them, at)
+	p.done.note(mine, Followed, p.me, them, at)
+	p.both(mine, p.them.AddFollower(me, at))
 	withdraw(p)
 }
 
 // disconnect removes the edge me→them from both rows.
 func disconnect(p pair) {
-	p.both(p.me.DropFollowing(p.them.AccountID()), p.them.DropFollower(p.me.AccountID()))
+	mine := p.me.DropFollowing(p.them.AccountID())
+	p.done.note(mine, Unfollowed, p.me, p.them.AccountID(), p.now)
+	p.both(mine, p.them.DropFollower(p.me.AccountID()))
 }
 
 // request notes my wish to follow them in both rows.
 func request(p pair) {
-	p.both(p.me.Put(list.Requested, p.them.AccountID(), p.now), p.them.Put(list.Requests, p.me.AccountID(), p.now))
+	mine := p.me.Put(list.Requested, p.them.AccountID(), p.now)
+	p.done.note(mine, Requested, p.me, p.them.AccountID(), p.now)
+	p.both(mine, p.them.Put(list.Requests, p.me.AccountID(), p.now))
 }
 
 // withdraw removes my wish to follow them.
 func withdraw(p pair) {
-	p.both(p.me.Drop(list.Requested, p.them.AccountID()), p.them.Drop(list.Requests, p.me.AccountID()))
+	mine := p.me.Drop(list.Requested, p.them.AccountID())
+	p.done.note(mine, RequestEnded, p.me, p.them.AccountID(), p.now)
+	p.both(mine, p.them.Drop(list.Requests, p.me.AccountID()))
 }
 
 // both has both rows swapped where only one of them changed, which mends a half
@@ -127,14 +135,14 @@ func (p pair) both(mine, theirs bool) {
 }
 
 // turned is the same pair seen from the other side.
-func (p pair) turned() pair { return pair{me: p.them, them: p.me, now: p.now} }
+func (p pair) turned() pair { return pair{p.them, p.me, p.now, p.done} }
 
 // Unfollow ends actor's follow of target, or the request for one.
 func (s *Service) Unfollow(ctx context.Context, actor, target uint64) (Relationship, error) {
 	if actor == target {
 		return Relationship{}, errOwn
 	}
-	return s.settled(ctx, actor, target, func(p pair) error {
+	return s.settled(ctx, ActUnfollow, actor, target, func(p pair) error {
 		disconnect(p)
 		withdraw(p)
 		return forgetFollow(p)
@@ -154,7 +162,7 @@ func (s *Service) RemoveFollower(ctx context.Context, actor, target uint64) (Rel
 	if actor == target {
 		return Relationship{}, errOwn
 	}
-	return s.settled(ctx, actor, target, func(p pair) error {
+	return s.settled(ctx, ActRemoveFollower, actor, target, func(p pair) error {
 		disconnect(p.turned())
 		return forgetFollow(p.turned())
 	})
@@ -162,7 +170,7 @@ func (s *Service) RemoveFollower(ctx context.Context, actor, target uint64) (Rel
 
 // Authorize lets the requester follow actor; a refusal where nobody asked.
 func (s *Service) Authorize(ctx context.Context, actor, requester uint64) (Relationship, error) {
-	return s.settled(ctx, actor, requester, func(p pair) error {
+	return s.settled(ctx, ActAuthorize, actor, requester, func(p pair) error {
 		if err := asked(p); err != nil {
 			return err
 		}
@@ -173,7 +181,7 @@ func (s *Service) Authorize(ctx context.Context, actor, requester uint64) (Relat
 
 // Reject turns the requester's wish down; a refusal where nobody asked.
 func (s *Service) Reject(ctx context.Context, actor, requester uint64) (Relationship, error) {
-	return s.settled(ctx, actor, requester, func(p pair) error {
+	return s.settled(ctx, ActReject, actor, requester, func(p pair) error {
 		if err := asked(p); err != nil {
 			return err
 		}

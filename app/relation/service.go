@@ -21,9 +21,9 @@ type Rows interface {
 	Notes(ctx context.Context, id uint64, others []uint64) (map[uint64]string, error)
 }
 
-// Committer carries out edits.
+// Committer carries out edits, and what follows from each once it is committed.
 type Committer interface {
-	Do(ctx context.Context, ids []uint64, apply func(rows map[uint64]*relation.Draft) error) error
+	DoThen(ctx context.Context, ids []uint64, apply func(rows map[uint64]*relation.Draft) error, then func()) error
 }
 
 // Accounts tells which accounts exist: Load for changes, Show for questions, to
@@ -41,6 +41,8 @@ type Config struct {
 	Now       func() time.Time
 	// FollowingLimit is how many accounts one may follow, 0 for any number.
 	FollowingLimit int
+	// Listeners are given each Change once it is committed; see the package doc.
+	Listeners []func(Change)
 }
 
 // Service decides about relations. It is safe for concurrent use.
@@ -62,27 +64,43 @@ func (s *Service) errLimit() error {
 	return app.Refuse(app.Limit, fmt.Sprintf("You cannot follow more than %d people", s.cfg.FollowingLimit))
 }
 
+// commit runs edit on rows, and gives the listeners what it changed.
+func (s *Service) commit(ctx context.Context, act Act, by uint64, ids []uint64, edit func(rows map[uint64]*relation.Draft, done *changes) error) error {
+	var done changes
+	return app.From(s.cfg.Committer.DoThen(ctx, ids, func(rows map[uint64]*relation.Draft) error {
+		done = changes{act: act, by: by} // what an earlier try noted did not happen
+		return edit(rows, &done)
+	}, func() {
+		for _, c := range done.list {
+			for _, give := range s.cfg.Listeners {
+				give(c)
+			}
+		}
+	}))
+}
+
 // pair is the two rows that an edit works on.
 type pair struct {
 	me, them *relation.Draft
 	now      uint32
+	done     *changes
 }
 
 // change runs edit on the rows of actor and target, who must both exist, and
 // returns what target then is to actor.
-func (s *Service) change(ctx context.Context, actor, target uint64, edit func(p pair) error) (Relationship, error) {
+func (s *Service) change(ctx context.Context, act Act, actor, target uint64, edit func(p pair) error) (Relationship, error) {
 	if _, err := s.exist(ctx, actor, target); err != nil {
 		return Relationship{}, err
 	}
-	return s.edit(ctx, actor, target, edit)
+	return s.edit(ctx, act, actor, target, edit)
 }
 
 // edit is change for accounts that are known to exist.
-func (s *Service) edit(ctx context.Context, actor, target uint64, edit func(p pair) error) (Relationship, error) {
+func (s *Service) edit(ctx context.Context, act Act, actor, target uint64, edit func(p pair) error) (Relationship, error) {
 	var r Relationship
 	var noted bool
-	err := s.cfg.Committer.Do(ctx, []uint64{actor, target}, func(rows map[uint64]*relation.Draft) error {
-		p := pair{me: rows[actor], them: rows[target], now: s.now()}
+	err := s.commit(ctx, act, actor, []uint64{actor, target}, func(rows map[uint64]*relation.Draft, done *changes) error {
+		p := pair{me: rows[actor], them: rows[target], now: s.now(), done: done}
 		if err := edit(p); err != nil {
 			return err
 		}
@@ -91,7 +109,7 @@ func (s *Service) edit(ctx context.Context, actor, target uint64, edit func(p pa
 		return nil
 	})
 	if err != nil {
-		return Relationship{}, app.From(err)
+		return Relationship{}, err
 	}
 	return s.annotate(ctx, actor, r, noted)
 }
@@ -111,8 +129,8 @@ func (s *Service) annotate(ctx context.Context, actor uint64, r Relationship, no
 
 // settled runs edit as change does, once both rows say all there is about the
 // two: what stands in an archive is recalled first.
-func (s *Service) settled(ctx context.Context, actor, target uint64, edit func(p pair) error) (Relationship, error) {
-	return s.change(ctx, actor, target, func(p pair) error {
+func (s *Service) settled(ctx context.Context, act Act, actor, target uint64, edit func(p pair) error) (Relationship, error) {
+	return s.change(ctx, act, actor, target, func(p pair) error {
 		if !relation.Settle(p.me, p.them) {
 			return relation.ErrRecall
 		}
@@ -121,18 +139,18 @@ func (s *Service) settled(ctx context.Context, actor, target uint64, edit func(p
 }
 
 // own runs edit on the actor's row alone.
-func (s *Service) own(ctx context.Context, actor, target uint64, edit func(me *relation.Draft, now uint32) error) (Relationship, error) {
+func (s *Service) own(ctx context.Context, act Act, actor, target uint64, edit func(me *relation.Draft, now uint32, done *changes) error) (Relationship, error) {
 	if _, err := s.exist(ctx, actor, target); err != nil {
 		return Relationship{}, err
 	}
 	var r Relationship
 	var complete, noted bool
-	err := s.cfg.Committer.Do(ctx, []uint64{actor}, func(rows map[uint64]*relation.Draft) error {
+	err := s.commit(ctx, act, actor, []uint64{actor}, func(rows map[uint64]*relation.Draft, done *changes) error {
 		me, now := rows[actor], s.now()
 		if !me.Own(target) {
 			return relation.ErrRecall
 		}
-		if err := edit(me, now); err != nil {
+		if err := edit(me, now, done); err != nil {
 			return err
 		}
 		o := me.Option(target)
@@ -141,7 +159,7 @@ func (s *Service) own(ctx context.Context, actor, target uint64, edit func(me *r
 		return nil
 	})
 	if err != nil {
-		return Relationship{}, app.From(err)
+		return Relationship{}, err
 	}
 	if !complete { // whether they follow the actor may stand in the archive
 		return s.one(ctx, actor, target)

@@ -63,7 +63,7 @@ var auditPhases = map[string]string{"sums": "audit", "rebuild": "rebuild", "clos
 
 // auditConfig is what an audit works with on the stack.
 func (s *stack) auditConfig(repair bool) audit.Config {
-	return audit.Config{Rows: s.rows, Edits: s.rows, Committer: s.committer, Names: s.people, Now: time.Now, Repair: repair}
+	return audit.Config{Rows: s.rows, Edits: s.rows, Committer: s.committer, Relations: s.relations, Names: s.people, Now: time.Now, Repair: repair}
 }
 
 // show prints an account for a person to read.

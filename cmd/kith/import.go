@@ -69,7 +69,7 @@ func (c *importCmd) load(ctx context.Context, s *stack, file *os.File) error {
 	show := newProgress(os.Stderr, time.Now)
 	sum, err := graph.Import(ctx, graph.ImportConfig{
 		Reader: file, Rejects: rejects, MaxRejects: c.MaxRejects, DryRun: c.DryRun, Memory: int64(c.Memory), TempDir: c.TempDir,
-		Progress: show.report, Accounts: s.people, Rows: s.rows, Committer: s.committer, Now: time.Now,
+		Progress: show.report, Accounts: s.people, Rows: s.rows, Relations: s.relations, Now: time.Now,
 	})
 	show.end()
 	err = errors.Join(err, rejects.Close())

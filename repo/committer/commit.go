@@ -27,6 +27,9 @@ func (c *Committer[D, R]) commit(batch []*edit[D]) {
 		if err != nil {
 			e.err = err
 		}
+		if e.err == nil {
+			e.then()
+		}
 		close(e.done)
 	}
 }

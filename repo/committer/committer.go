@@ -77,7 +77,16 @@ func New[D Draft, R any](store Store[D, R], cfg Config) *Committer[D, R] {
 // changes are dropped as a whole, when Do answers repo.ErrUnavailable (queue
 // full, closed, database away), repo.ErrConflict or repo.ErrTooLarge.
 func (c *Committer[D, R]) Do(ctx context.Context, ids []uint64, apply func(rows map[uint64]D) error) error {
-	e := &edit[D]{ids: ids, apply: apply, done: make(chan struct{})}
+	return c.DoThen(ctx, ids, apply, func() {})
+}
+
+// DoThen is Do that calls then once what apply did is committed, also where the caller
+// is gone by that time: once for each edit that Do answers nil, and never for another.
+// then runs before the rows are free for other edits, so that what it gives of one row
+// comes in the order of the commits. All that wait for these rows wait for it: it must
+// not block.
+func (c *Committer[D, R]) DoThen(ctx context.Context, ids []uint64, apply func(rows map[uint64]D) error, then func()) error {
+	e := &edit[D]{ids: ids, apply: apply, then: then, done: make(chan struct{})}
 	if err := c.enqueue(e); err != nil {
 		return err
 	}

@@ -315,6 +315,44 @@ func TestCommitter_Cancel(t *testing.T) {
 	}
 }
 
+// What follows from an edit is done once, when it is committed, in the order of the
+// commits, also where its caller is gone; never for one that was not.
+func TestCommitter_DoThen(t *testing.T) {
+	var order []int // which only the one worker adds to
+	then := func(n int) func() { return func() { order = append(order, n) } }
+	f := newFake()
+	f.gate, f.begun = make(chan struct{}), make(chan []uint64, 10)
+	f.lose, f.bad[9] = 2, true
+	c := committer.New[*draft, row](f, committer.Config{Workers: 1, Pause: func(context.Context, int) {}})
+	ctx, cancel := context.WithCancel(t.Context())
+	gone := make(chan error)
+	go func() { gone <- c.DoThen(ctx, []uint64{1}, add(1, 1), then(1)) }()
+	<-f.begun
+	cancel()
+	if err := <-gone; !errors.Is(err, context.Canceled) {
+		t.Fatalf("got %v, want canceled", err)
+	}
+	go func() { gone <- c.DoThen(ctx, []uint64{1}, add(2, 1), then(2)) }() // waits, and is taken out
+	<-gone
+	close(f.gate)
+	no := errors.New("no")
+	for n, e := range []struct {
+		id    uint64
+		apply func(map[uint64]*draft) error
+		want  error
+	}{{1, add(3, 1), nil}, {9, add(4, 9), errBad}, {1, func(map[uint64]*draft) error { return no }, no}, {1, add(6, 1), nil}} {
+		if err := c.DoThen(t.Context(), []uint64{e.id}, e.apply, then(n+3)); !errors.Is(err, e.want) {
+			t.Errorf("edit %d: got %v, want %v", n+3, err, e.want)
+		}
+	}
+	if err := c.Close(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if want := []int{1, 3, 6}; !slices.Equal(order, want) || !slices.Equal(f.log(1), want) || f.lose > 0 {
+		t.Errorf("done %v, row %v, want %v; %d swaps were to be lost yet", order, f.log(1), want, f.lose)
+	}
+}
+
 func TestCommitter_Close(t *testing.T) {
 	f := newFake()
 	f.gate, f.begun = make(chan struct{}), make(chan []uint64, 10)

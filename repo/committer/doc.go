@@ -24,6 +24,8 @@
 //     returns an error has changed nothing.
 //   - An edit may be applied more than once, to newer rows, before it is
 //     answered; it must be idempotent and keep nothing between two runs.
+//   - What follows from an edit (DoThen) is done once, when its commit is won: not for
+//     a try that was lost, nor where nobody knows whether the commit took effect.
 //   - An answer is the truth of one moment between call and return. Where an
 //     edit changes nothing, no swap proves that its rows were current, so the
 //     rows are read again from the database and the edits run again.

@@ -10,6 +10,7 @@ const patience = 3
 type edit[D any] struct {
 	ids   []uint64
 	apply func(rows map[uint64]D) error
+	then  func()        // called once apply's work is committed
 	done  chan struct{} // closed when err is final
 	err   error
 	gone  bool // its caller left; guarded by the committer's mutex

@@ -30,6 +30,8 @@ type Config struct {
 	FollowingLimit int
 	// ListCap is how many entries a section of a row keeps, 0 for all.
 	ListCap int
+	// Listeners are those of the service.
+	Listeners []func(relation.Change)
 }
 
 // World is the service and all that it stands on.
@@ -54,7 +56,7 @@ func New(tb testing.TB, c Config) *World {
 			tb.Error(err)
 		}
 	})
-	w.Service = relation.New(relation.Config{Rows: w.Rows, Committer: edits, Accounts: w.Accounts, Now: w.Now, FollowingLimit: c.FollowingLimit})
+	w.Service = relation.New(relation.Config{Rows: w.Rows, Committer: edits, Accounts: w.Accounts, Now: w.Now, FollowingLimit: c.FollowingLimit, Listeners: c.Listeners})
 	return w
 }
 

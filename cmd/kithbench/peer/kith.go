@@ -11,6 +11,7 @@ import (
 	"github.com/jmoiron/sqlx"
 
 	appgraph "kith/app/graph"
+	apprelation "kith/app/relation"
 	"kith/cmd/kithbench/graph"
 	"kith/repo/account"
 	"kith/repo/cache"
@@ -93,7 +94,8 @@ func (k *Kith) Name() string { return k.name }
 // Load imports the graph as `kith import` does.
 func (k *Kith) Load(ctx context.Context, g *graph.Graph) error {
 	_, err := appgraph.Import(ctx, appgraph.ImportConfig{Reader: bytes.NewReader(g.Text()),
-		Accounts: k.people, Rows: k.rows, Committer: k.committer, Now: time.Now})
+		Accounts: k.people, Rows: k.rows, Now: time.Now,
+		Relations: apprelation.New(apprelation.Config{Rows: k.rows, Committer: k.committer, Accounts: k.people, Now: time.Now})})
 	if err != nil {
 		return fmt.Errorf("import into %s: %w", k.name, err)
 	}
