@@ -25,6 +25,7 @@ import (
 	"kith/repo/dbtest"
 	events "kith/repo/interaction"
 	"kith/repo/list"
+	"kith/repo/memcache"
 	"kith/repo/memcachetest"
 	rows "kith/repo/relation"
 	"kith/repo/seen"
@@ -290,7 +291,12 @@ func newCostWorld(t testing.TB) *costWorld {
 	pool := dbtest.Open(t, db.Config{DSN: dbtest.FreshDSN(t)})
 	dbtest.Migrate(t, pool)
 	quiet := slog.New(slog.DiscardHandler)
-	mem, err := cache.NewMemcached(cache.MemcachedConfig{Servers: []string{memcachetest.Start(t).Addr}, Log: quiet, Near: 64 << 20})
+	servers, err := memcache.New(memcache.Config{Servers: []string{memcachetest.Start(t).Addr}, Log: quiet})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { servers.Close() })
+	mem, err := cache.NewMemcached(cache.Config{Client: servers, MaxBytes: 64 << 20, Log: quiet})
 	if err != nil {
 		t.Fatal(err)
 	}

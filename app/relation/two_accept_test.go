@@ -20,6 +20,7 @@ import (
 	"kith/repo/cache"
 	"kith/repo/committer"
 	"kith/repo/dbtest"
+	"kith/repo/memcache"
 	"kith/repo/memcachetest"
 )
 
@@ -112,7 +113,12 @@ func TestRacer(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := cache.NewMemcached(cache.MemcachedConfig{Servers: []string{part[2]}})
+	servers, err := memcache.New(memcache.Config{Servers: []string{part[2]}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer servers.Close()
+	c, err := cache.NewMemcached(cache.Config{Client: servers})
 	if err != nil {
 		t.Fatal(err)
 	}

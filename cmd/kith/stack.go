@@ -19,12 +19,14 @@ import (
 	"kith/repo/committer"
 	"kith/repo/db"
 	"kith/repo/identity"
+	"kith/repo/memcache"
 	"kith/repo/relation"
 )
 
 // stack is everything between the settings and the answers, put together.
 type stack struct {
 	pool      *sqlx.DB
+	servers   *memcache.Client // nil where there are none
 	cache     cache.Cache
 	registry  *prometheus.Registry
 	rows      *relation.Store
@@ -55,9 +57,8 @@ func openStack(ctx context.Context, p parts, log *slog.Logger) (*stack, error) {
 	if s.pool, err = openDatabase(ctx, p.mysql, db.NewMetrics(s.registry)); err != nil {
 		return nil, err
 	}
-	if s.cache, err = openCache(ctx, p, identity.New(s.pool), s.registry, log); err != nil {
-		s.pool.Close()
-		return nil, err
+	if err := s.openCache(ctx, p, log); err != nil {
+		return nil, errors.Join(err, s.closeServers(), s.pool.Close())
 	}
 	s.registry.MustRegister(buildInfo(), collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
 		collectors.NewDBStatsCollector(s.pool.DB, "mysql"))
@@ -79,31 +80,41 @@ func (s *stack) relationsAt(now func() time.Time, limit int, listeners ...func(a
 }
 
 // openCache opens memcached where it is configured, else a cache in memory.
-func openCache(ctx context.Context, p parts, of *identity.Store, reg prometheus.Registerer, log *slog.Logger) (cache.Cache, error) {
-	c := p.cache
+func (s *stack) openCache(ctx context.Context, p parts, log *slog.Logger) error {
+	c, of := p.cache, identity.New(s.pool)
 	if p.tool && len(c.Memcached) == 0 {
-		return cache.NewNone(), nil
+		s.cache = cache.NewNone()
+		return nil
 	}
 	id, err := of.Open(ctx)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	if len(c.Memcached) > 0 {
-		m, err := cache.NewMemcached(cache.MemcachedConfig{Servers: c.Memcached, Timeout: c.Timeout, Expiry: c.Expiry,
-			AbsentExpiry: min(c.Expiry, absentExpiry), Near: int64(c.LocalSize), Log: log, Registerer: reg,
-			Identity: id, Identify: of.Open})
-		if err != nil {
-			return nil, fmt.Errorf("KITH_MEMCACHED (--memcached): %w", err)
+	cfg := cache.Config{MaxBytes: int64(c.LocalSize), Expiry: c.LocalExpiry, AbsentExpiry: min(c.LocalExpiry, absentExpiry),
+		Identity: id, Identify: of.Open, Log: log, Registerer: s.registry}
+	if len(c.Memcached) == 0 {
+		if s.cache, err = cache.NewLocal(cfg); err != nil {
+			return fmt.Errorf("make the cache in memory: %w", err)
 		}
-		return m, nil
+		return nil
 	}
-	l, err := cache.NewLocal(cache.LocalConfig{MaxBytes: int64(c.LocalSize), Expiry: c.LocalExpiry,
-		AbsentExpiry: min(c.LocalExpiry, absentExpiry), Log: log, Registerer: reg,
-		Identity: id, Identify: of.Open})
+	s.servers, err = memcache.New(memcache.Config{Servers: c.Memcached, Timeout: c.Timeout, Log: log, Registerer: s.registry})
+	if err == nil {
+		cfg.Client, cfg.Expiry, cfg.AbsentExpiry = s.servers, c.Expiry, min(c.Expiry, absentExpiry)
+		s.cache, err = cache.NewMemcached(cfg)
+	}
 	if err != nil {
-		return nil, fmt.Errorf("make the cache in memory: %w", err)
+		return fmt.Errorf("KITH_MEMCACHED (--memcached): %w", err)
 	}
-	return l, nil
+	return nil
+}
+
+// closeServers lets go of memcached, if there is one.
+func (s *stack) closeServers() error {
+	if s.servers == nil {
+		return nil
+	}
+	return s.servers.Close()
 }
 
 // absentExpiry is how long a cache believes that there is no such row.
@@ -116,5 +127,5 @@ func (s *stack) close(ctx context.Context) error {
 	if s.stopJobs != nil {
 		jobs = s.stopJobs()
 	}
-	return errors.Join(jobs, s.committer.Close(ctx), s.interactions.Close(ctx), s.cache.Close(), s.pool.Close())
+	return errors.Join(jobs, s.committer.Close(ctx), s.interactions.Close(ctx), s.cache.Close(), s.closeServers(), s.pool.Close())
 }

@@ -24,7 +24,7 @@ type clientCmd struct {
 
 // Run waits for the start on standard input and answers with its figures.
 func (c clientCmd) Run(ctx context.Context) error {
-	memcached, err := peer.OnMemcached(c.Memcached)
+	memcached, err := peer.OnMemcached(c.Memcached, 0)
 	if err != nil {
 		return err
 	}

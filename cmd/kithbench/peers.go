@@ -52,7 +52,7 @@ func openPeer(ctx context.Context, s *server.Servers, name string) (peer.Peer, e
 
 // openFresh opens the variant of the peer kith on its database and memcached.
 func openFresh(ctx context.Context, s *server.Servers) (peer.Peer, error) {
-	c, err := peer.OnMemcachedFresh(s.Memcached())
+	c, err := peer.OnMemcached(s.Memcached(), -1)
 	if err != nil {
 		return nil, err
 	}
@@ -62,7 +62,7 @@ func openFresh(ctx context.Context, s *server.Servers) (peer.Peer, error) {
 func openKith(ctx context.Context, s *server.Servers, name, dsn string) (peer.Peer, error) {
 	switch name {
 	case peer.KithName:
-		c, err := peer.OnMemcached(s.Memcached())
+		c, err := peer.OnMemcached(s.Memcached(), 0)
 		if err != nil {
 			return nil, err
 		}

@@ -10,14 +10,14 @@ import (
 
 // benchCaches are the caches to measure, by name.
 func benchCaches(b *testing.B) map[string]cache.Cache {
-	local, err := cache.NewLocal(cache.LocalConfig{MaxBytes: 256 << 20})
+	local, err := cache.NewLocal(cache.Config{MaxBytes: 256 << 20})
 	if err != nil {
 		b.Fatal(err)
 	}
 	b.Cleanup(func() { local.Close() })
 	return map[string]cache.Cache{
 		"Local":     local,
-		"Memcached": openMemcached(b, cache.MemcachedConfig{Servers: []string{memcachetest.Addr(b)}}),
+		"Memcached": openMemcached(b, config{Servers: []string{memcachetest.Addr(b)}}),
 	}
 }
 

@@ -4,10 +4,9 @@ import (
 	"bytes"
 	"testing"
 
-	"github.com/bradfitz/gomemcache/memcache"
+	witness "github.com/bradfitz/gomemcache/memcache"
 
 	"kith/repo/cache"
-	"kith/repo/cache/cachetest"
 	"kith/repo/memcachetest"
 )
 
@@ -18,7 +17,7 @@ func longRow(key string, ver uint64) cache.Entry {
 func wantLong(t *testing.T, c cache.Cache, key string, ver uint64) {
 	t.Helper()
 	want := longRow(key, ver)
-	if got := cachetest.Get(t.Context(), c, []string{key})[key]; got.Ver != ver || !bytes.Equal(got.Value, want.Value) || !bytes.Equal(got.Body, want.Body) {
+	if got := getAll(t.Context(), c, []string{key})[key]; got.Ver != ver || !bytes.Equal(got.Value, want.Value) || !bytes.Equal(got.Body, want.Body) {
 		t.Fatalf("got ver %d, %d bytes of body, want ver %d", got.Ver, len(got.Body), ver)
 	}
 }
@@ -28,12 +27,12 @@ func wantLong(t *testing.T, c cache.Cache, key string, ver uint64) {
 func TestMemcached_Body(t *testing.T) {
 	t.Parallel()
 	server := memcachetest.Addr(t)
-	one, two := openMemcached(t, cache.MemcachedConfig{Servers: []string{server}}), openMemcached(t, cache.MemcachedConfig{Servers: []string{server}})
-	raw := memcache.New(server)
+	one, two := openMemcached(t, config{Servers: []string{server}}), openMemcached(t, config{Servers: []string{server}})
+	raw := witness.New(server)
 	defer raw.Close()
-	key := cachetest.Key("body")
+	key := newKey("body")
 	put := func(c cache.Cache, ver uint64) { c.Put(t.Context(), []cache.Entry{longRow(key, ver)}) }
-	body := func() *memcache.Item {
+	body := func() *witness.Item {
 		t.Helper()
 		item, err := raw.Get(key + "+")
 		if err != nil {
@@ -60,8 +59,8 @@ func TestMemcached_Body(t *testing.T) {
 		if err := raw.Set(nine); err != nil { // a body of the lost history is written late
 			t.Fatal(err)
 		}
-		two.ForgetNear()
-		cachetest.WantNone(t, two, key)
+		two.ForgetLocal()
+		wantNone(t, two, key)
 		two.Fill(t.Context(), []cache.Entry{longRow(key, 3)})
 		wantLong(t, two, key, 3)
 	})
@@ -72,19 +71,19 @@ func TestMemcached_Body(t *testing.T) {
 			t.Fatal(err)
 		}
 		wantLong(t, one, key, 4)
-		cachetest.WantNone(t, two, key)
+		wantNone(t, two, key)
 		two.Fill(t.Context(), []cache.Entry{longRow(key, 4)})
-		one.ForgetNear()
+		one.ForgetLocal()
 		wantLong(t, one, key, 4)
 	})
 	t.Run("Evicted", func(t *testing.T) {
 		if err := raw.Delete(key + "+"); err != nil {
 			t.Fatal(err)
 		}
-		one.ForgetNear()
-		two.ForgetNear()
-		cachetest.WantNone(t, one, key)
-		if got := cachetest.Heads(t.Context(), one, []string{key})[key]; got.Ver != 4 || !got.Partial {
+		one.ForgetLocal()
+		two.ForgetLocal()
+		wantNone(t, one, key)
+		if got := headsOf(t.Context(), one, []string{key})[key]; got.Ver != 4 || !got.Partial {
 			t.Errorf("got head %v, want ver 4 without a body", got)
 		}
 		one.Fill(t.Context(), []cache.Entry{longRow(key, 4)})
@@ -94,14 +93,14 @@ func TestMemcached_Body(t *testing.T) {
 		if err := raw.Delete(key); err != nil {
 			t.Fatal(err)
 		}
-		cachetest.WantNone(t, one, key) // what is near is not used unasked
+		wantNone(t, one, key) // what is near is not used unasked
 		put(two, 5)
 		wantLong(t, one, key, 5)
 	})
 	t.Run("Dropped", func(t *testing.T) {
 		one.Drop(t.Context(), []string{key})
-		cachetest.WantNone(t, one, key)
-		cachetest.WantNone(t, two, key)
+		wantNone(t, one, key)
+		wantNone(t, two, key)
 	})
 }
 
@@ -109,9 +108,9 @@ func TestMemcached_Body(t *testing.T) {
 func TestMemcached_NearHeads(t *testing.T) {
 	t.Parallel()
 	server := memcachetest.Addr(t)
-	one, two := openMemcached(t, cache.MemcachedConfig{Servers: []string{server}}), openMemcached(t, cache.MemcachedConfig{Servers: []string{server}})
-	key := cachetest.Key("heads")
-	ver := func(c cache.Cache) uint64 { return cachetest.Heads(t.Context(), c, []string{key})[key].Ver }
+	one, two := openMemcached(t, config{Servers: []string{server}}), openMemcached(t, config{Servers: []string{server}})
+	key := newKey("heads")
+	ver := func(c cache.Cache) uint64 { return headsOf(t.Context(), c, []string{key})[key].Ver }
 	one.Put(t.Context(), []cache.Entry{longRow(key, 1)})
 	if got := ver(two); got != 1 {
 		t.Fatalf("got ver %d, want 1", got)
@@ -121,23 +120,23 @@ func TestMemcached_NearHeads(t *testing.T) {
 		t.Errorf("got ver %d where 2 was put, want 2", got)
 	}
 	wantLong(t, one, key, 2)
-	cachetest.Eventually(t, "the other process sees ver 2", func() bool { return ver(one) == 2 })
+	eventually(t, "the other process sees ver 2", func() bool { return ver(one) == 2 })
 	two.Drop(t.Context(), []string{key})
-	if got := cachetest.Heads(t.Context(), two, []string{key}); len(got) != 0 {
+	if got := headsOf(t.Context(), two, []string{key}); len(got) != 0 {
 		t.Errorf("after Drop: got %v, want nothing", got)
 	}
-	cachetest.Eventually(t, "the other process sees that it is gone", func() bool { return len(cachetest.Heads(t.Context(), one, []string{key})) == 0 })
+	eventually(t, "the other process sees that it is gone", func() bool { return len(headsOf(t.Context(), one, []string{key})) == 0 })
 }
 
 func TestMemcached_NearHeads_Off(t *testing.T) {
 	t.Parallel()
 	server := memcachetest.Addr(t)
-	one := openMemcached(t, cache.MemcachedConfig{Servers: []string{server}})
-	two := openMemcached(t, cache.MemcachedConfig{Servers: []string{server}, NearHeads: -1})
-	key := cachetest.Key("heads")
+	one := openMemcached(t, config{Servers: []string{server}})
+	two := openMemcached(t, config{Servers: []string{server}, Config: cache.Config{Late: -1}})
+	key := newKey("heads")
 	for ver := uint64(1); ver < 100; ver++ {
 		one.Put(t.Context(), []cache.Entry{longRow(key, ver)})
-		if got := cachetest.Heads(t.Context(), two, []string{key})[key].Ver; got != ver {
+		if got := headsOf(t.Context(), two, []string{key})[key].Ver; got != ver {
 			t.Fatalf("got ver %d where another process put %d", got, ver)
 		}
 	}

@@ -2,6 +2,8 @@ package cache
 
 import (
 	"context"
+
+	"kith/repo/memcache"
 )
 
 // Entry is one cached row: its packed bytes and its ver. Ver 0 marks a row that
@@ -26,12 +28,7 @@ type Entry struct {
 }
 
 // Token stands for one state of an entry in memcached. The zero Token is none.
-type Token struct {
-	cas uint64 // memcached's id of the state; it counts anew when it starts again
-	// dials is how many connections had been made for storing when it was read.
-	// One that is made later may be to a server that has started again.
-	dials uint64
-}
+type Token = memcache.CAS
 
 // Held is what a cache has of a key.
 type Held struct {
@@ -42,17 +39,17 @@ type Held struct {
 
 // Cache keeps entries whose ver never goes back.
 //
-// Keys are at most 250 bytes, the cache's own prefix included, without spaces
-// and control characters; others are never held. A key carries the format
-// version of its value. All methods may be called at the same time, and after
-// Close, when they do nothing.
+// Keys are at most 249 bytes, the cache's own prefix included, without spaces
+// and control characters, and do not end with a plus sign; others are never held. A key
+// carries the format version of its value. All methods may be called at the same time,
+// and after Close, when they do nothing.
 type Cache interface {
 	// Get puts what the cache holds of each of keys into out, which is as long and
-	// zero, in their order. A key that is missing, expired or on a server that is away is not found; a broken cache
-	// is a miss, never an error. When ctx ends, Get returns what it has, at the
-	// latest after three time-outs of a server.
+	// zero, in their order. A key that is missing, expired or on a server that is away
+	// is not found; a broken cache is a miss, never an error. Get returns when ctx ends,
+	// at the latest after a few time-outs of a server.
 	Get(ctx context.Context, keys []string, out []Held)
-	// Heads is Get for who shows rows and decides nothing by them: long bodies are
+	// Heads is Get for who shows rows and decides nothing by them: long bodies may be
 	// left out, the entries are then Partial, and what another process put may
 	// show up to a second later. What was put here shows at once.
 	Heads(ctx context.Context, keys []string, out []Held)
@@ -60,20 +57,18 @@ type Cache interface {
 	// never replaces, except that a whole entry completes a partial one. When ctx
 	// ends, Fill returns and some may not be added.
 	Fill(ctx context.Context, entries []Entry)
-	// Put tells the cache of rows that were just committed. An entry is stored
-	// unless the cache holds the same or a higher Ver. If a server cannot be
-	// told, the key is remembered and dropped from that server as soon as it
-	// answers again, before anything is read from it. Put does not stop when
-	// ctx ends, because the rows are committed; it waits for a server that
-	// hangs one time-out at most. It returns the keys of which a higher ver is held,
-	// with that ver: mostly of a later commit. Whoever finds in the database that it
-	// is not tells Disown.
+	// Put stores rows that were just committed. An entry is stored unless the cache
+	// holds the same or a higher Ver. Where a server does not answer, the key is dirty: it
+	// is deleted there before anything is read. Put does not stop when ctx ends, because
+	// the rows are committed; it waits for a server that hangs one time-out at most. It
+	// returns the keys of which a higher ver is held, with that ver: mostly of a later
+	// commit. Whoever finds in the database that it is not calls Disown.
 	Put(ctx context.Context, entries []Entry) (ahead map[string]uint64)
 	// Disown drops keys like Drop, whose entries are of a history that the database
-	// has lost, and says so: their vers are higher than those that the database has.
+	// has lost, and logs it: their vers are higher than those that the database has.
 	Disown(ctx context.Context, keys []string)
-	// Drop forgets keys. Like Put it remembers what it could not tell and does
-	// not stop when ctx ends.
+	// Drop forgets keys. Like Put it leaves dirty keys behind, and does not stop when
+	// ctx ends.
 	Drop(ctx context.Context, keys []string)
 	// Ping returns nil if every server answers, else an error that wraps
 	// repo.ErrUnavailable and names those that are away. It is for readiness

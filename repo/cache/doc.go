@@ -1,4 +1,4 @@
-// Package cache keeps rows near their readers, and never lets a row go back.
+// Package cache keeps rows close to their readers, and never lets a row go back.
 //
 // MySQL is the truth. A cache holds entries: the packed value of a row and the
 // row's ver, or a mark that the row is absent. Whatever happens to the cache,
@@ -7,13 +7,15 @@
 //
 // # Who calls what
 //
-//	reader   Get ── miss ──> Flight.Do ──> database ──> Fill
-//	writer   commit ──> Flight.Forget ──> Put (or Drop)
+//	reader   Reader.Read ──> Cache.Get or Heads ── miss ──> Flight.Do ──> database ──> Cache.Fill
+//	writer   commit ──> Reader.Put ──> Flight.Forget, Cache.Put
 //
-// Three implementations stand behind the interface [Cache]: [Memcached] for
-// many processes, [Local] for one process, [None] for tools and tests.
+//	Cache   Memcached: memory (this process) in front of repo/memcache (all processes)
+//	        Local:     memory alone, for one process
+//	        None:      nothing, for tools and tests
+//
 // [Flight] sees to it that of many readers that miss a row at once only one
-// asks the database. [Reader] puts the three together for one kind of row.
+// asks the database. [Reader] puts both together for one kind of row.
 //
 // # Heads and bodies
 //
@@ -22,27 +24,20 @@
 // memcached a body of up to 2 KiB stands behind its value. A longer one is stored
 // apart, under the key with a plus sign, in an item that is whole again:
 //
-//	r3abc     ver 7, value              order is kept here, by compare-and-swap
-//	r3abc+    ver 7, value, body        written before, in whatever order
+//	r4abc     ver 7, value              order is kept here, by compare-and-swap
+//	r4abc+    ver 7, value, body        written before, in whatever order
 //
 // A reader takes the first and, where it needs the body, the second, if that is
 // of the same ver; else the body counts as missing. So only the short item needs a
 // compare-and-swap, and heads of many rows are one short multi-get.
 //
-// A process keeps the long bodies it has seen near (in its memory). They are used
-// only after memcached has said that their ver is current, so they are what it would
-// have sent; what is saved is the sending. Heads that are only
-// shown are kept near as well, for a second, and used unasked.
+// The memory of a process has the long bodies it has seen. They are used only after
+// memcached has said that their ver is current; what is saved is the sending. Heads that
+// are only shown stay fresh there for a second, and are used unasked.
 //
-// Readers share few connections: while a question is on its way, the keys of
-// those who come queue up, and the next question asks for all of them. Sixty-four
-// readers of single rows are answered four times as fast as with a question
-// each, and one alone waits for nobody.
-//
-// A commit tells many rows. They go through a pipe, one batch of commands and one
-// batch of answers, since the client library waits for each. Who read a row from
-// the cache has its token (memcached's own), so that the next ver takes its place
-// without a look at what is held.
+// A commit is one trip to memcached: a batch of all its rows, bodies before heads. Whoever
+// read a row from the cache has its token (memcached's own), so that the next ver takes
+// its place without a look at what is held.
 //
 // # Why a row does not go back
 //
@@ -57,22 +52,25 @@
 // and no value. It reads as a miss, and it keeps the older row from coming
 // back through a late Fill.
 //
+// A server that does not answer a Put may hold an older row: its key is dirty, and is
+// deleted before that server is read again (repo/memcache says how).
+//
 // # When the database goes back
 //
 // A failover to a replica that was behind, or a restore, takes rows back to lower
 // vers, while the cache holds those of the history that is lost. No ver comes twice
-// (repo.Step), so the same ver is the same row, and nothing else is taken for it: a
-// body of another ver, lower or higher, is none. A swap that begins with a lost row is
-// lost. Who commits and finds a higher ver held asks the database ([Reader] does): a
-// later commit is there too, a lost one is not, and is disowned. Until somebody
-// writes the row, it is shown as it was, for as long as an entry lasts.
+// (repo.Step), so the same ver is the same row, and a body of another ver, lower or
+// higher, is none. A swap that begins with a lost row is lost. Who commits and finds a
+// higher ver held asks the database ([Reader] does): a later commit is there too, a lost
+// one is not, and is disowned. Until somebody writes the row, it is shown as it was, for
+// as long as an entry lasts.
 //
 // For this an operator renews the [Identity] of the database (kith cache renew). It
 // stands in every key, so that nothing that was cached is found again, and two
 // databases that share servers do not mix. Every process asks for it once a second.
-// When it is another, the process forgets what it has near, too. A process that learns
+// When it is another, the process forgets what its memory has, too. A process that learns
 // of it a moment later than others may have committed under the old one while those
-// filled the cache under the new: what it told since it last asked is dropped there.
+// filled the cache under the new: what it put since it last asked is dropped there.
 //
 // # Who is believed
 //
@@ -88,40 +86,4 @@
 // idle core with AES instructions (BenchmarkTag). Of what else was tried there,
 // HMAC-SHA256 took 305 ns and 48 µs, keyed BLAKE3 340 ns and 22 µs, Poly1305 114 ns and
 // 26 µs, HighwayHash, whose strength nobody has proved, 75 ns and 7 µs.
-//
-// # When a server is away
-//
-// Each memcached server is a node with a breaker of its own:
-//
-//	     a call is not answered, or a key could not be told
-//	up ─────────────────────────────────────────────────────> away <──┐
-//	^                                                          │      │ again
-//	│ every untold key is deleted           a probe is answered│      │
-//	└───────────────────────── mending <───────────────────────┘      │
-//	                              └───────────────────────────────────┘
-//
-// While a node is away its keys miss at once, and Put and Drop only remember
-// the key as untold. A probe asks for the version at once and then every 250
-// ms. When it is answered, the node is mending: the untold keys are deleted
-// while writers already tell it what they commit, so that the keys do not
-// become more; readers still miss. It is up only when nothing is untold: this
-// is what makes the first read after its return safe. Calls that timed out may
-// lie in socket buffers and be carried out after the return, so the same keys
-// are deleted once more a second later; in this second, a Fill of that kind
-// may show the row it was given.
-//
-// A reader waits little more than one time-out at most for its turn, and one for
-// each sign of life of the answer. Where nothing comes, a caller pays one
-// time-out: all calls to a node that are under way when it hangs time out
-// together, and the first of them closes the node for those that follow. At most
-// MaxIdle connections to a node are in use at once, so that a burst cannot use up
-// memcached's connections.
-//
-// The keys of a node that is away do not move to another: when they moved
-// back they would find stale rows. For the same reason a change of the server
-// list may show rows as old as the expiry.
-//
-// Untold keys live in the memory of the process that could not tell them. If
-// it ends before it could, or more than a million are waiting, the expiry
-// bounds how long their rows stay stale.
 package cache

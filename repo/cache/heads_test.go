@@ -3,57 +3,53 @@ package cache
 import (
 	"testing"
 	"time"
+
+	"kith/repo/memcache"
 )
 
-// TestHeads has two keys share the only place there is.
-func TestHeads(t *testing.T) {
+// TestMemcached_Keep is what this process keeps of what it has seen, and for how long it
+// is fresh.
+func TestMemcached_Keep(t *testing.T) {
 	t.Parallel()
-	h := newHeads(1, time.Second)
-	want := func(key string, now time.Duration, ver uint64) {
+	client, err := memcache.New(memcache.Config{Servers: []string{"/nobody/is/here"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer client.Close()
+	m, err := NewMemcached(Config{Client: client, Late: time.Hour})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer m.Close()
+	now := time.Now()
+	fresh, stale := now.Add(time.Hour), now.Add(-time.Second)
+	head := func(ver uint64) Entry { return Entry{Key: "a", Ver: ver, Value: []byte("head")} }
+	long := func(ver uint64) Entry { return Entry{Key: "a", Ver: ver, Body: make([]byte, maxInline+1)} }
+	want := func(ver uint64, whole bool, until time.Time) {
 		t.Helper()
-		if e, ok := h.get(key, now); ok != (ver > 0) || e.Ver != ver {
-			t.Errorf("%s after %v: got ver %d (%v), want %d", key, now, e.Ver, ok, ver)
+		k, ok := m.local.GetIfPresent("a")
+		if ok != (ver > 0) || k.Ver != ver || ok && k.Partial == whole || !k.fresh.Equal(until) {
+			t.Errorf("got ver %d (%v, partial %v) until %v, want %d until %v", k.Ver, ok, k.Partial, k.fresh, ver, until)
 		}
 	}
-	now := h.now()
-	want("a", now, 0)
-	h.put(Entry{Key: "a", Ver: 2})
-	want("a", now, 2)
-	h.put(Entry{Key: "a", Ver: 1})
-	want("a", now, 2)
-	h.put(Entry{Key: "a", Ver: 3})
-	want("a", now, 3)
-	want("a", now+2*time.Second, 0)
-	h.drop("b")
-	want("a", now, 3)
-	h.put(Entry{Key: "b", Ver: 1})
-	want("a", now, 0)
-	want("b", now, 1)
-	h.drop("b")
-	want("b", now, 0)
-
-	h.put(Entry{Key: "a", Ver: 1})
-	h.put(Entry{Key: "a", Ver: 2, Value: make([]byte, maxHead+1)})
-	want("a", now, 0)
-}
-
-// TestHeads_Late keeps what is older once what was newer is no longer used.
-func TestHeads_Late(t *testing.T) {
-	t.Parallel()
-	h := newHeads(1, time.Millisecond)
-	h.put(Entry{Key: "a", Ver: 2})
-	time.Sleep(2 * time.Millisecond)
-	h.put(Entry{Key: "a", Ver: 1})
-	if e, ok := h.get("a", 0); !ok || e.Ver != 1 {
-		t.Errorf("got ver %d (%v), want 1", e.Ver, ok)
-	}
-}
-
-func TestHeads_Off(t *testing.T) {
-	t.Parallel()
-	h := newHeads(1<<20, -1)
-	h.put(Entry{Key: "a", Ver: 1})
-	if e, ok := h.get("a", 0); ok {
-		t.Errorf("got ver %d, want nothing", e.Ver)
-	}
+	m.keep(head(2), fresh)
+	want(2, false, fresh)
+	m.keep(head(1), fresh) // somebody was slow
+	want(2, false, fresh)
+	m.keep(head(3), stale)
+	want(3, false, stale)
+	m.keep(head(2), fresh) // of a history that is lost, perhaps: what is no longer fresh makes room
+	want(2, false, fresh)
+	m.keep(long(2), stale) // a body was fetched
+	want(2, true, fresh)
+	m.keep(head(2), stale) // a head of the same ver leaves the body alone
+	want(2, true, fresh)
+	m.keep(long(1), stale)
+	want(2, true, fresh)
+	m.keep(long(5), fresh)
+	want(5, true, fresh)
+	large := head(6)
+	large.Value = make([]byte, maxInline+1)
+	m.keep(large, fresh)
+	want(0, false, time.Time{})
 }

@@ -8,8 +8,11 @@ import (
 	"fmt"
 	"log/slog"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
+
+	"kith/repo/memcache"
 )
 
 // Identity says whose rows a cache holds: those of one database, from one renewal
@@ -31,34 +34,80 @@ type Identify func(context.Context) (Identity, error)
 // each of which is counted.
 const tagBytes = 8
 
-// names is what depends on the identity: how keys begin, and what seals items.
-type names struct {
+// sealer is what depends on the identity: how keys begin, and the checksum of items.
+type sealer struct {
 	identity Identity
 	prefix   string
 	gcm      cipher.AEAD
 	last     cipher.Block
 }
 
-func newNames(prefix string, id Identity) (*names, error) {
-	n := &names{identity: id, prefix: prefix}
+func newSealer(id Identity) (*sealer, error) {
+	s := &sealer{identity: id}
 	if id != (Identity{}) {
-		n.prefix += strconv.FormatUint(id.ID&(1<<40-1), 36) + ":"
+		s.prefix = strconv.FormatUint(id.ID&(1<<40-1), 36) + ":"
 	}
 	first, err := aes.NewCipher(id.Secret[:SecretBytes/2])
 	if err == nil {
-		n.gcm, err = cipher.NewGCM(first)
+		s.gcm, err = cipher.NewGCM(first)
 	}
 	if err == nil {
-		n.last, err = aes.NewCipher(id.Secret[SecretBytes/2:])
+		s.last, err = aes.NewCipher(id.Secret[SecretBytes/2:])
 	}
 	if err != nil {
 		return nil, fmt.Errorf("make the checksum of cached items: %w", err)
 	}
-	return n, nil
+	return s, nil
+}
+
+// legal reports whether a row may have a key, prefix included: bodies have theirs.
+func legal(key string) bool {
+	return len(key)+len(bodySuffix) <= memcache.MaxKey && !strings.HasSuffix(key, bodySuffix) && memcache.Legal(key)
+}
+
+// names returns keys as memcached knows them, with a suffix, in one piece of memory;
+// nothing for those that are not legal.
+func (s *sealer) names(keys []string, suffix string) []string {
+	size := 0
+	for _, key := range keys {
+		size += len(s.prefix) + len(key) + len(suffix)
+	}
+	var all strings.Builder
+	all.Grow(size)
+	names := make([]string, len(keys))
+	for i, key := range keys {
+		from := all.Len()
+		all.WriteString(s.prefix)
+		all.WriteString(key)
+		if legal(all.String()[from:]) {
+			all.WriteString(suffix)
+			names[i] = all.String()[from:]
+		}
+	}
+	return names
+}
+
+// unique returns entries under the keys that memcached knows, without those that are not
+// legal. Of a key that is named twice only the highest ver counts.
+func (s *sealer) unique(entries []Entry) []Entry {
+	at := make(map[string]int, len(entries))
+	all := make([]Entry, 0, len(entries))
+	for _, e := range entries {
+		e.Key = s.prefix + e.Key
+		i, twice := at[e.Key]
+		switch {
+		case twice && all[i].Ver < e.Ver:
+			all[i] = e
+		case !twice && legal(e.Key):
+			at[e.Key] = len(all)
+			all = append(all, e)
+		}
+	}
+	return all
 }
 
 // scratch is room for a key and a tag.
-type scratch [maxKey + 1 + 16]byte
+type scratch [memcache.MaxKey + 16]byte
 
 var scratches = sync.Pool{New: func() any { return new(scratch) }}
 
@@ -68,34 +117,43 @@ var zeroNonce [12]byte
 // additional data are the bytes and whose text is the key. The nonce is always the
 // same, which GCM alone would not bear; but nobody sees its tag, only what another
 // key makes of it, and nobody sees the text that was made of the key.
-func (n *names) tag(key string, b []byte) (out [tagBytes]byte) {
+func (s *sealer) tag(key string, b []byte) (out [tagBytes]byte) {
 	room := scratches.Get().(*scratch)
 	defer scratches.Put(room)
 	text := append(room[:0], key...)
-	sum := n.gcm.Seal(text[:0], zeroNonce[:], text, b)[len(key):]
-	n.last.Encrypt(sum, sum)
+	sum := s.gcm.Seal(text[:0], zeroNonce[:], text, b)[len(key):]
+	s.last.Encrypt(sum, sum)
 	copy(out[:], sum)
 	return out
 }
 
 // seal appends the checksum to the bytes of an item.
-func (n *names) seal(key string, b []byte) []byte {
-	tag := n.tag(key, b)
+func (s *sealer) seal(key string, b []byte) []byte {
+	tag := s.tag(key, b)
 	return append(b, tag[:]...)
 }
 
 // open returns the bytes of an item without its checksum, or errLayout where that is
 // not what whoever knows the secret has put under this key.
-func (n *names) open(key string, b []byte) ([]byte, error) {
+func (s *sealer) open(key string, b []byte) ([]byte, error) {
 	end := len(b) - tagBytes
 	if end < 0 {
 		return nil, fmt.Errorf("%d bytes: %w", len(b), errLayout)
 	}
-	tag := n.tag(key, b[:end])
+	tag := s.tag(key, b[:end])
 	if subtle.ConstantTimeCompare(tag[:], b[end:]) == 0 {
 		return nil, fmt.Errorf("the checksum is wrong: %w", errLayout)
 	}
 	return b[:end:end], nil
+}
+
+// decode takes apart what memcached holds of a key.
+func (s *sealer) decode(key string, b []byte) (Entry, byte, error) {
+	b, err := s.open(key, b)
+	if err != nil {
+		return Entry{}, 0, err
+	}
+	return decode(b)
 }
 
 const (
@@ -111,9 +169,9 @@ type watch struct {
 	done chan struct{}
 }
 
-// newWatch begins to ask. before runs ahead of each question, told gets each answer,
+// newWatch begins to ask. before runs ahead of each question, answered gets each answer,
 // whether it is another identity or not.
-func newWatch(ask Identify, log *slog.Logger, before func(), told func(Identity)) *watch {
+func newWatch(ask Identify, log *slog.Logger, before func(), answered func(Identity)) *watch {
 	ctx, stop := context.WithCancel(context.Background())
 	w := &watch{stop: stop, done: make(chan struct{})}
 	go func() {
@@ -131,7 +189,7 @@ func newWatch(ask Identify, log *slog.Logger, before func(), told func(Identity)
 			id, err := ask(asking)
 			cancel()
 			if err == nil {
-				told(id)
+				answered(id)
 			} else if !failed && ctx.Err() == nil {
 				log.Warn("the identity of the database cannot be read", "error", err)
 			}
@@ -149,46 +207,44 @@ func (w *watch) close() {
 	}
 }
 
-// maxLately is how many keys are remembered from one answer to the next.
-const maxLately = 1 << 20
+// maxRecent is how many keys are remembered from one answer to the next.
+const maxRecent = 1 << 20
 
-// lately are the keys that were told since the database was last found to have the
-// same identity. Other processes may have learned of a new one meanwhile and have
+// recent are the keys that were put or dropped since the database was last found to have
+// the same identity. Other processes may have learned of a new one meanwhile and have
 // filled the cache under it with rows from before: these keys are dropped there.
-type lately struct {
-	mu          sync.Mutex
-	asked, told []string // before the question under way, and since
+type recent struct {
+	mu            sync.Mutex
+	before, since []string // the question under way
 }
 
-func (l *lately) add(entries []Entry) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	for _, e := range entries {
-		if len(l.asked)+len(l.told) < maxLately {
-			l.told = append(l.told, e.Key)
-		}
-	}
+func (r *recent) add(keys ...string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	room := max(0, maxRecent-len(r.before)-len(r.since))
+	r.since = append(r.since, keys[:min(len(keys), room)]...)
 }
 
 // ask begins a question.
-func (l *lately) ask() {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.asked, l.told = append(l.asked, l.told...), nil
+func (r *recent) ask() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.before, r.since = append(r.before, r.since...), nil
 }
 
 // same ends a question whose answer was that nothing changed.
-func (l *lately) same() {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.asked = nil
+func (r *recent) same() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.before = nil
 }
 
 // take ends a question whose answer was another identity, and returns all keys.
-func (l *lately) take() []string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	all := append(l.asked, l.told...)
-	l.asked, l.told = nil, nil
+func (r *recent) take() []string {
+	r.ask()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	all := r.before
+	r.before = nil
 	return all
 }

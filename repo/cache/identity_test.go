@@ -7,11 +7,10 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/bradfitz/gomemcache/memcache"
+	witness "github.com/bradfitz/gomemcache/memcache"
 	"github.com/prometheus/client_golang/prometheus"
 
 	"kith/repo/cache"
-	"kith/repo/cache/cachetest"
 	"kith/repo/memcachetest"
 )
 
@@ -23,17 +22,17 @@ func identity(id uint64, secret byte) cache.Identity {
 func TestMemcached_TwoDatabases(t *testing.T) {
 	t.Parallel()
 	server := memcachetest.Addr(t)
-	one := openMemcached(t, cache.MemcachedConfig{Servers: []string{server}, Identity: identity(1, 1)})
-	two := openMemcached(t, cache.MemcachedConfig{Servers: []string{server}, Identity: identity(2, 2)})
+	one := openMemcached(t, config{Servers: []string{server}, Config: cache.Config{Identity: identity(1, 1)}})
+	two := openMemcached(t, config{Servers: []string{server}, Config: cache.Config{Identity: identity(2, 2)}})
 	for _, row := range []func(string, uint64) cache.Entry{longRow, func(key string, ver uint64) cache.Entry { return at([]string{key}, ver)[0] }} {
-		key := cachetest.Key("shared")
+		key := newKey("shared")
 		one.Put(t.Context(), []cache.Entry{row(key, 9)})
-		cachetest.WantNone(t, two, key)
+		wantNone(t, two, key)
 		if ahead := two.Put(t.Context(), []cache.Entry{row(key, 5)}); len(ahead) > 0 {
 			t.Errorf("ahead: %v, of another database", ahead)
 		}
 		for c, ver := range map[cache.Cache]uint64{one: 9, two: 5} {
-			if got := cachetest.Get(t.Context(), c, []string{key})[key].Ver; got != ver {
+			if got := getAll(t.Context(), c, []string{key})[key].Ver; got != ver {
 				t.Errorf("got ver %d, want %d", got, ver)
 			}
 		}
@@ -46,12 +45,12 @@ func TestMemcached_Forged(t *testing.T) {
 	t.Parallel()
 	server := memcachetest.Addr(t)
 	r := prometheus.NewRegistry()
-	ours := openMemcached(t, cache.MemcachedConfig{Servers: []string{server}, Identity: identity(1, 1), Registerer: r})
-	theirs := openMemcached(t, cache.MemcachedConfig{Servers: []string{server}, Identity: identity(1, 2)})
-	raw := memcache.New(server)
+	ours := openMemcached(t, config{Servers: []string{server}, Config: cache.Config{Identity: identity(1, 1)}, Registerer: r})
+	theirs := openMemcached(t, config{Servers: []string{server}, Config: cache.Config{Identity: identity(1, 2)}})
+	raw := witness.New(server)
 	defer raw.Close()
 	small := func(key string, ver uint64) cache.Entry { return at([]string{key}, ver)[0] }
-	item := func(key string) *memcache.Item {
+	item := func(key string) *witness.Item {
 		t.Helper()
 		item, err := raw.Get("1:" + key)
 		if err != nil {
@@ -61,41 +60,41 @@ func TestMemcached_Forged(t *testing.T) {
 	}
 	for name, row := range map[string]func(string, uint64) cache.Entry{"Small": small, "Long": longRow} {
 		t.Run(name, func(t *testing.T) {
-			key := cachetest.Key("forged")
+			key := newKey("forged")
 			theirs.Put(t.Context(), []cache.Entry{row(key, 9)})
-			cachetest.WantNone(t, ours, key)
-			if _, err := raw.Get("1:" + key); err != memcache.ErrCacheMiss {
+			wantNone(t, ours, key)
+			if _, err := raw.Get("1:" + key); err != witness.ErrCacheMiss {
 				t.Errorf("it is still there: %v", err)
 			}
 			theirs.Put(t.Context(), []cache.Entry{row(key, 9)})
 			if ahead := ours.Put(t.Context(), []cache.Entry{row(key, 5)}); len(ahead) > 0 {
 				t.Errorf("a forged row is ahead: %v", ahead)
 			}
-			if got := cachetest.Get(t.Context(), ours, []string{key})[key].Ver; got != 5 {
+			if got := getAll(t.Context(), ours, []string{key})[key].Ver; got != 5 {
 				t.Errorf("got ver %d, want 5 in place of the forged row", got)
 			}
 		})
 		t.Run(name+"Copied", func(t *testing.T) {
-			from, to := cachetest.Key("from"), cachetest.Key("to")
+			from, to := newKey("from"), newKey("to")
 			ours.Put(t.Context(), []cache.Entry{row(from, 9), row(to, 5)})
 			copied := item(from)
 			copied.Key = "1:" + to
 			if err := raw.Set(copied); err != nil {
 				t.Fatal(err)
 			}
-			cachetest.WantNone(t, ours, to)
+			wantNone(t, ours, to)
 		})
 	}
 	t.Run("Body", func(t *testing.T) {
-		key := cachetest.Key("body")
+		key := newKey("body")
 		ours.Put(t.Context(), []cache.Entry{longRow(key, 9)})
 		body := item(key + "+")
 		body.Value[1000] ^= 1
 		if err := raw.Set(body); err != nil {
 			t.Fatal(err)
 		}
-		ours.ForgetNear()
-		cachetest.WantNone(t, ours, key)
+		ours.ForgetLocal()
+		wantNone(t, ours, key)
 		ours.Fill(t.Context(), []cache.Entry{longRow(key, 9)})
 		wantLong(t, ours, key, 9)
 	})
@@ -145,16 +144,16 @@ func TestMemcached_Renew(t *testing.T) {
 	t.Parallel()
 	server := memcachetest.Addr(t)
 	open := func(r *renewal) *cache.Memcached {
-		return openMemcached(t, cache.MemcachedConfig{Servers: []string{server}, Identity: identity(1, 1), Identify: r.identify, Log: r.log()})
+		return openMemcached(t, config{Servers: []string{server}, Config: cache.Config{Identity: identity(1, 1), Identify: r.identify}, Log: r.log()})
 	}
 	quick, slow := newRenewal(identity(1, 1)), newRenewal(identity(1, 1))
 	slow.hold = make(chan struct{})
 	one, two := open(quick), open(slow)
-	old, long, told := cachetest.Key("old"), cachetest.Key("long"), cachetest.Key("told")
+	old, long, told := newKey("old"), newKey("long"), newKey("told")
 	one.Put(t.Context(), append(at([]string{old}, 9), longRow(long, 9)))
 	for _, c := range []cache.Cache{one, two} {
 		wantLong(t, c, long, 9) // and each keeps it near
-		if cachetest.Heads(t.Context(), c, []string{old})[old].Ver != 9 {
+		if headsOf(t.Context(), c, []string{old})[old].Ver != 9 {
 			t.Fatal("the head is not there")
 		}
 	}
@@ -164,8 +163,8 @@ func TestMemcached_Renew(t *testing.T) {
 	slow.now.Store(&next)
 	<-quick.told
 	for _, key := range []string{old, long} {
-		cachetest.WantNone(t, one, key)
-		if got := cachetest.Heads(t.Context(), one, []string{key}); len(got) > 0 {
+		wantNone(t, one, key)
+		if got := headsOf(t.Context(), one, []string{key}); len(got) > 0 {
 			t.Errorf("%s: the head of ver %d is still near", key, got[key].Ver)
 		}
 	}
@@ -174,7 +173,7 @@ func TestMemcached_Renew(t *testing.T) {
 	two.Put(t.Context(), at([]string{told}, 2)) // which one cannot learn of
 	close(slow.hold)
 	<-slow.told
-	cachetest.WantNone(t, one, told)
+	wantNone(t, one, told)
 	wantLong(t, two, long, 5)
 }
 
@@ -182,15 +181,15 @@ func TestMemcached_Renew(t *testing.T) {
 func TestLocal_Renew(t *testing.T) {
 	t.Parallel()
 	r := newRenewal(identity(1, 1))
-	c, err := cache.NewLocal(cache.LocalConfig{MaxBytes: 1 << 20, Identity: identity(1, 1), Identify: r.identify, Log: r.log()})
+	c, err := cache.NewLocal(cache.Config{MaxBytes: 1 << 20, Identity: identity(1, 1), Identify: r.identify, Log: r.log()})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer c.Close()
-	key := cachetest.Key("old")
+	key := newKey("old")
 	c.Put(t.Context(), at([]string{key}, 9))
 	next := identity(1, 2)
 	r.now.Store(&next)
 	<-r.told
-	cachetest.WantNone(t, c, key)
+	wantNone(t, c, key)
 }

@@ -3,43 +3,64 @@ package cache
 import (
 	"context"
 	"fmt"
-	"log/slog"
 	"strings"
 	"sync/atomic"
 	"time"
 
 	"github.com/maypok86/otter/v2"
-	"github.com/prometheus/client_golang/prometheus"
 )
 
 // entryOverhead is about what an entry costs beside its key and value: the
 // node in otter's table and policy, and two slice headers.
 const entryOverhead = 160
 
-// LocalConfig says how large and how patient a Local is.
-type LocalConfig struct {
-	// MaxBytes bounds the memory of all entries, by about ten per cent. The
-	// least used ones go first. It must be above 0.
-	MaxBytes int64
-	// Expiry is how long a row is held; 0 means 10 minutes.
-	Expiry time.Duration
-	// AbsentExpiry is how long the mark of an absent row is held; 0 means 30
-	// seconds.
-	AbsentExpiry time.Duration
-	// Registerer gets the metrics; nil means none.
-	Registerer prometheus.Registerer
-	// Identity is that of the database, Identify asks whether it still is; nil means
-	// that it never changes.
-	Identity Identity
-	Identify Identify
-	// Log gets a line when the identity changes; nil means slog.Default.
-	Log *slog.Logger
+// memory is the cache in this process, alone as a Local or in front of memcached.
+type memory struct{ *otter.Cache[string, kept] }
+
+// kept is what memory holds of a key.
+type kept struct {
+	Entry
+	hole  bool      // of a Local: the entry is too large to be held
+	fresh time.Time // in front of memcached: until when the head may be used unasked
+}
+
+// newMemory returns a memory of so many bytes, where each entry stays as long as stay says.
+func newMemory(maxBytes int64, stay func(kept) time.Duration) (*memory, error) {
+	if maxBytes <= 0 {
+		return nil, fmt.Errorf("local cache of %d bytes: must be above 0", maxBytes)
+	}
+	entries, err := otter.New(&otter.Options[string, kept]{
+		MaximumWeight:    uint64(maxBytes),
+		Weigher:          func(_ string, k kept) uint32 { return uint32(k.weight()) },
+		ExpiryCalculator: otter.ExpiryWritingFunc(func(e otter.Entry[string, kept]) time.Duration { return stay(e.Value) }),
+	})
+	if err != nil {
+		return nil, fmt.Errorf("make local cache: %w", err)
+	}
+	return &memory{entries}, nil
+}
+
+func (e Entry) weight() int64 { return int64(entryOverhead + len(e.Key) + e.bytes()) }
+
+// decide stores next. Where something is held, f says what is stored instead, or that
+// nothing is. otter holds the lock of the key while it asks, so nothing comes between.
+func (m *memory) decide(next kept, f func(old, next kept) (kept, bool)) {
+	next.Key = strings.Clone(next.Key) // lets go of the keys beside it
+	m.Compute(next.Key, func(old kept, found bool) (kept, otter.ComputeOp) {
+		if found {
+			var store bool
+			if next, store = f(old, next); !store {
+				return old, otter.CancelOp
+			}
+		}
+		return next, otter.WriteOp
+	})
 }
 
 // Local is a cache in the memory of this process, for programs that run as
 // one process: no other process learns of what is put.
 type Local struct {
-	entries  *otter.Cache[string, kept]
+	entries  *memory
 	metrics  *metrics
 	maxBytes int64
 	closed   atomic.Bool
@@ -48,31 +69,17 @@ type Local struct {
 
 var _ Cache = (*Local)(nil)
 
-// kept is what otter holds of a key. A hole has no value.
-type kept struct {
-	Entry
-	hole bool
-}
-
 // NewLocal returns an empty cache. Close it.
-func NewLocal(cfg LocalConfig) (*Local, error) {
-	if cfg.MaxBytes <= 0 {
-		return nil, fmt.Errorf("local cache of %d bytes: must be above 0", cfg.MaxBytes)
-	}
-	cfg.Expiry = orDefault(cfg.Expiry, defaultExpiry)
-	cfg.AbsentExpiry = orDefault(cfg.AbsentExpiry, defaultAbsentExpiry)
-	entries, err := otter.New(&otter.Options[string, kept]{
-		MaximumWeight: uint64(cfg.MaxBytes),
-		Weigher:       func(_ string, h kept) uint32 { return uint32(h.weight()) },
-		ExpiryCalculator: otter.ExpiryWritingFunc(func(e otter.Entry[string, kept]) time.Duration {
-			if e.Value.hole || e.Value.Ver == 0 {
-				return cfg.AbsentExpiry
-			}
-			return cfg.Expiry
-		}),
+func NewLocal(cfg Config) (*Local, error) {
+	cfg = cfg.withDefaults()
+	entries, err := newMemory(cfg.MaxBytes, func(k kept) time.Duration {
+		if k.hole || k.Ver == 0 {
+			return cfg.AbsentExpiry
+		}
+		return cfg.Expiry
 	})
 	if err != nil {
-		return nil, fmt.Errorf("make local cache: %w", err)
+		return nil, err
 	}
 	m, err := newMetrics(cfg.Registerer)
 	if err != nil {
@@ -81,24 +88,17 @@ func NewLocal(cfg LocalConfig) (*Local, error) {
 	}
 	l := &Local{entries: entries, metrics: m, maxBytes: cfg.MaxBytes}
 	if cfg.Identify != nil {
-		l.follow(cfg)
+		now := cfg.Identity
+		l.watch = newWatch(cfg.Identify, cfg.Log, func() {}, func(id Identity) {
+			if id != now {
+				now = id
+				entries.InvalidateAll()
+				cfg.Log.Info("the database has a new identity: the cache begins anew")
+			}
+		})
 	}
 	return l, nil
 }
-
-// follow forgets everything whenever the database has a new identity.
-func (l *Local) follow(cfg LocalConfig) {
-	log, now := orDefault(cfg.Log, slog.Default()), cfg.Identity
-	l.watch = newWatch(cfg.Identify, log, func() {}, func(id Identity) {
-		if id != now {
-			now = id
-			l.entries.InvalidateAll()
-			log.Info("the database has a new identity: the cache begins anew")
-		}
-	})
-}
-
-func (e Entry) weight() int64 { return int64(entryOverhead + len(e.Key) + e.bytes()) }
 
 // Get puts what the cache holds of keys into out.
 func (l *Local) Get(ctx context.Context, keys []string, out []Held) { l.get(ctx, keys, out, false) }
@@ -110,52 +110,37 @@ func (l *Local) get(ctx context.Context, keys []string, out []Held, partial bool
 	if l.closed.Load() || ctx.Err() != nil {
 		return
 	}
-	found := 0
 	for i, key := range keys {
-		h, ok := l.entries.GetIfPresent(key)
-		if !ok || h.hole || h.Partial && !partial {
-			continue
+		if k, ok := l.entries.GetIfPresent(key); ok && !k.hole && (partial || !k.Partial) {
+			out[i] = Held{Entry: k.Entry, Found: true}
 		}
-		out[i] = Held{Entry: h.Entry, Found: true}
-		found++
 	}
-	l.metrics.hit.Add(float64(found))
-	l.metrics.miss.Add(float64(len(keys) - found))
+	l.metrics.count(out, 0)
 }
 
-// Fill adds entries whose keys are not held.
+// Fill adds entries where nothing is held, or only the head of a row as old.
 func (l *Local) Fill(ctx context.Context, entries []Entry) {
 	if l.closed.Load() || ctx.Err() != nil {
 		return
 	}
 	for _, e := range entries {
-		l.fill(e)
-	}
-}
-
-func (l *Local) fill(e Entry) {
-	switch h := l.hold(e); {
-	case h.hole:
-		l.metrics.fillTooLarge.Inc()
-	case !legal(e.Key):
-		l.metrics.fillFailed.Inc()
-	default:
-		l.add(h)
-	}
-}
-
-// add stores h where nothing is held, or only the head of a row as old.
-func (l *Local) add(h kept) {
-	result := l.metrics.filled
-	h.Key = strings.Clone(h.Key) // lets go of the keys beside it
-	l.entries.Compute(h.Key, func(old kept, found bool) (kept, otter.ComputeOp) {
-		if found && !(old.Partial && !h.Partial && old.Ver <= h.Ver) {
-			result = l.metrics.held
-			return old, otter.CancelOp
+		k, result := l.kept(e), l.metrics.filled
+		switch {
+		case k.hole:
+			result = l.metrics.fillTooLarge
+		case !legal(e.Key):
+			result = l.metrics.fillFailed
+		default:
+			l.entries.decide(k, func(old, next kept) (kept, bool) {
+				if old.Partial && !next.Partial && old.Ver <= next.Ver {
+					return next, true
+				}
+				result = l.metrics.held
+				return old, false
+			})
 		}
-		return h, otter.WriteOp
-	})
-	result.Inc()
+		result.Inc()
+	}
 }
 
 // Put stores entries whose Ver is higher than the held one.
@@ -163,48 +148,32 @@ func (l *Local) Put(_ context.Context, entries []Entry) (ahead map[string]uint64
 	if l.closed.Load() {
 		return nil
 	}
+	ahead = make(map[string]uint64)
 	for _, e := range entries {
-		if ver := l.put(e); ver > e.Ver {
-			if ahead == nil {
-				ahead = map[string]uint64{}
-			}
-			ahead[e.Key] = ver
+		k, result := l.kept(e), l.metrics.stored
+		switch {
+		case !legal(e.Key):
+			l.metrics.failed.Inc()
+			continue
+		case k.hole:
+			result = l.metrics.tooLarge
 		}
+		l.entries.decide(k, func(old, next kept) (kept, bool) {
+			if old.Ver < next.Ver {
+				return next, true
+			}
+			if result = l.metrics.newer; old.Ver > next.Ver {
+				ahead[e.Key] = old.Ver
+			}
+			return old, false
+		})
+		result.Inc()
 	}
 	return ahead
 }
 
-// put stores an entry, or returns the ver that is held if that is not lower.
-func (l *Local) put(e Entry) (held uint64) {
-	if !legal(e.Key) {
-		l.metrics.failed.Inc()
-		return 0
-	}
-	e.Key = strings.Clone(e.Key)
-	h, result := l.hold(e), l.metrics.stored
-	if h.hole {
-		result = l.metrics.tooLarge
-	}
-	// otter holds the lock of the key while it asks, so nothing comes between.
-	l.entries.Compute(e.Key, func(old kept, found bool) (kept, otter.ComputeOp) {
-		if found && old.Ver >= e.Ver {
-			result, held = l.metrics.newer, old.Ver
-			return old, otter.CancelOp
-		}
-		return h, otter.WriteOp
-	})
-	result.Inc()
-	return held
-}
-
-// Disown drops keys of a lost history.
-func (l *Local) Disown(ctx context.Context, keys []string) {
-	l.metrics.disowned.Add(float64(len(keys)))
-	l.Drop(ctx, keys)
-}
-
-// hold returns what is held of e: a hole, if e is too large.
-func (l *Local) hold(e Entry) kept {
+// kept returns what is held of e: a hole, if e is too large.
+func (l *Local) kept(e Entry) kept {
 	if e.tooLarge() || e.weight() > l.maxBytes {
 		return kept{Entry: Entry{Key: e.Key, Ver: e.Ver}, hole: true}
 	}
@@ -212,6 +181,12 @@ func (l *Local) hold(e Entry) kept {
 		e.Value, e.Body = nil, nil
 	}
 	return kept{Entry: e}
+}
+
+// Disown drops keys of a lost history.
+func (l *Local) Disown(ctx context.Context, keys []string) {
+	l.metrics.disowned.Add(float64(len(keys)))
+	l.Drop(ctx, keys)
 }
 
 // Drop forgets keys.
@@ -226,12 +201,11 @@ func (l *Local) Ping(context.Context) error { return nil }
 
 // Close forgets everything.
 func (l *Local) Close() error {
-	if l.closed.Swap(true) {
-		return nil
+	if !l.closed.Swap(true) {
+		l.watch.close()
+		l.entries.StopAllGoroutines()
+		l.entries.InvalidateAll()
+		l.metrics.close()
 	}
-	l.watch.close()
-	l.entries.StopAllGoroutines()
-	l.entries.InvalidateAll()
-	l.metrics.close()
 	return nil
 }

@@ -1,12 +1,11 @@
 package cache
 
 import (
+	"cmp"
 	"context"
 	"errors"
-	"fmt"
-	"hash/fnv"
 	"log/slog"
-	"net"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -14,437 +13,502 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"kith/repo"
+	"kith/repo/memcache"
 )
 
 const (
-	defaultTimeout      = 100 * time.Millisecond
-	defaultMaxIdle      = 64
-	defaultExpiry       = 10 * time.Minute
-	defaultAbsentExpiry = 30 * time.Second
-
-	// maxExpiry is the longest expiry that memcached takes as a duration.
-	maxExpiry = 30 * 24 * time.Hour
-	// maxKey is the longest key that is taken, prefix included. Memcached's own
-	// limit is one more, which bodyKey needs.
-	maxKey           = 249
-	defaultNearHeads = time.Second
-	// defaultNear is how much a process keeps of long bodies.
-	defaultNear = 64 << 20
+	// maxSwaps is how often Put tries to store a row. Each lost race means that
+	// another writer stored, mostly of a higher ver, so as many tries as there
+	// are writers of one row are enough.
+	maxSwaps = 32
+	// bodiesFor is how long a process keeps a long body at most, so that the memory of
+	// a busy process is soon as large as it will be.
+	bodiesFor = time.Minute
 )
 
-// MemcachedConfig says where the memcached servers are and how to use them.
-type MemcachedConfig struct {
-	// Servers are host:port, or the path of a unix socket. Their order decides
-	// which keys lie where, so every process must name them in the same order.
-	Servers []string
-	// Timeout bounds connecting to a server and each wait for its answer;
-	// 0 means 100 ms.
-	Timeout time.Duration
-	// MaxIdle is how many connections to a server are kept, and how many are
-	// used at the same time, at least 8; 0 means 64. Six are for readers, who share
-	// them, a quarter is for commits, which send many rows through one.
-	MaxIdle int
-	// Expiry is how long a row is held, in whole seconds rounded up, at most 30
-	// days; 0 means 10 minutes.
+// Config says how long and where a cache holds rows.
+type Config struct {
+	// Client are the memcached servers of a Memcached. Who made it closes it, later.
+	Client *memcache.Client
+	// MaxBytes bounds the memory of entries in this process, by about ten per cent. The
+	// least used ones go first. It must be above 0; for a Memcached, which
+	// keeps heads and long bodies there, 0 means 64 MiB.
+	MaxBytes int64
+	// Expiry is how long a row is held, in memcached in whole seconds rounded up, at
+	// most 30 days; 0 means 10 minutes.
 	Expiry time.Duration
-	// AbsentExpiry is the same for the mark of an absent row; 0 means 30
-	// seconds.
+	// AbsentExpiry is the same for the mark of an absent row; 0 means 30 seconds.
 	AbsentExpiry time.Duration
-	// Prefix stands before every key, to share servers with other programs.
-	Prefix string
+	// Late is how late Heads of a Memcached may be by itself; 0 means a second, below
+	// 0 that the servers are always asked.
+	Late time.Duration
 	// Identity is that of the database, Identify asks whether it still is; nil means
 	// that it never changes.
 	Identity Identity
 	Identify Identify
-	// Log gets a line when a server goes away and when it is back; nil means
-	// slog.Default.
+	// Log gets a line when the identity changes; nil means slog.Default.
 	Log *slog.Logger
-	// Now tells the time, for how long a server was away; nil means time.Now.
-	Now func() time.Time
-	// NearHeads is how late Heads may be by itself; 0 means a second, below 0 that
-	// the servers are always asked.
-	NearHeads time.Duration
-	// Near bounds the memory in which this process keeps bodies that are stored
-	// apart, so that a long list is not sent again as long as it is the same;
-	// 0 means 64 MiB. An eighth more is for heads.
-	Near int64
 	// Registerer gets the metrics; nil means none.
 	Registerer prometheus.Registerer
 }
 
-// Memcached is a cache in memcached servers, shared by all processes.
+func (cfg Config) withDefaults() Config {
+	cfg.Expiry = cmp.Or(cfg.Expiry, 10*time.Minute)
+	cfg.AbsentExpiry = cmp.Or(cfg.AbsentExpiry, 30*time.Second)
+	cfg.Late = cmp.Or(cfg.Late, time.Second)
+	cfg.Log = cmp.Or(cfg.Log, slog.Default())
+	return cfg
+}
+
+// expiry is how long an entry is held: a hole as short as the mark of an absent row.
+func (cfg Config) expiry(e Entry) time.Duration {
+	if e.Ver == 0 || e.tooLarge() {
+		return cfg.AbsentExpiry
+	}
+	return cfg.Expiry
+}
+
+// Memcached is a cache in memcached servers, shared by all processes, with a memory of
+// this process in front.
 type Memcached struct {
+	cfg      Config
+	client   *memcache.Client
+	local    *memory // heads for Config.Late, and entries with long bodies
+	metrics  *metrics
+	sealer   atomic.Pointer[sealer]
+	watch    *watch
+	recent   recent        // used where the identity may change
 	drops    atomic.Uint64 // grows with each Drop, before and after
-	disowned atomic.Bool   // what a lost history left has been found, and said
-
-	prefix    string
-	names     atomic.Pointer[names]
-	lately    lately // used where the identity may change
-	follows   bool   // it may
-	watch     *watch
-	log       *slog.Logger
-	timeout   time.Duration
-	nodes     []*node
-	near      *near // whole entries with long bodies
-	nearHeads *heads
-	metrics   *metrics
-
-	mu     sync.RWMutex // guards closed against calls that begin
-	closed bool
-	calls  sync.WaitGroup // calls and their goroutines under way
+	disowned atomic.Bool   // a row of a lost history was found, and that was logged
+	closed   atomic.Bool
 }
 
 var _ Cache = (*Memcached)(nil)
 
-// NewMemcached returns a cache in the servers of cfg. It does not wait for
-// them: one that does not answer is found out by the first call. Close it.
-func NewMemcached(cfg MemcachedConfig) (*Memcached, error) {
+// NewMemcached returns a cache in the servers of cfg.Client. Close it.
+func NewMemcached(cfg Config) (*Memcached, error) {
 	cfg = cfg.withDefaults()
-	if err := cfg.check(); err != nil {
-		return nil, err
+	cfg.MaxBytes = cmp.Or(cfg.MaxBytes, 64<<20)
+	switch {
+	case cfg.Expiry < 0, cfg.AbsentExpiry < 0:
+		return nil, errors.New("memcached: a negative expiry")
+	case max(cfg.Expiry, cfg.AbsentExpiry) > memcache.MaxExpiry:
+		return nil, errors.New("memcached: an expiry over 30 days")
 	}
-	metrics, err := newMetrics(cfg.Registerer)
+	m := &Memcached{cfg: cfg, client: cfg.Client}
+	s, err := newSealer(cfg.Identity)
+	if err == nil {
+		m.sealer.Store(s)
+		m.local, err = newMemory(cfg.MaxBytes, func(k kept) time.Duration {
+			if k.Partial {
+				return cfg.Late
+			}
+			return min(bodiesFor, cfg.Expiry)
+		})
+	}
+	if err == nil {
+		m.metrics, err = newMetrics(cfg.Registerer)
+	}
 	if err != nil {
 		return nil, err
 	}
-	names, err := newNames(cfg.Prefix, cfg.Identity)
-	if err != nil {
-		metrics.close()
-		return nil, err
-	}
-	m := &Memcached{prefix: cfg.Prefix, log: cfg.Log, follows: cfg.Identify != nil, timeout: cfg.Timeout, nearHeads: newHeads(cfg.Near/8, cfg.NearHeads), metrics: metrics}
-	m.names.Store(names)
-	if m.near, err = newNear(cfg.Near, cfg.Expiry); err != nil {
-		metrics.close()
-		return nil, err
-	}
-	for _, server := range cfg.Servers {
-		m.nodes = append(m.nodes, newNode(server, cfg, metrics))
-	}
-	if err := metrics.registerNodes(m.nodes); err != nil {
-		return nil, err
-	}
-	for _, n := range m.nodes {
-		go n.watch()
-	}
-	if m.follows {
-		m.watch = newWatch(cfg.Identify, m.log, m.lately.ask, m.identified)
+	if cfg.Identify != nil {
+		m.watch = newWatch(cfg.Identify, cfg.Log, m.recent.ask, m.identified)
 	}
 	return m, nil
 }
 
-func (cfg MemcachedConfig) withDefaults() MemcachedConfig {
-	cfg.Timeout = orDefault(cfg.Timeout, defaultTimeout)
-	cfg.MaxIdle = orDefault(cfg.MaxIdle, defaultMaxIdle)
-	cfg.Expiry = orDefault(cfg.Expiry, defaultExpiry)
-	cfg.AbsentExpiry = orDefault(cfg.AbsentExpiry, defaultAbsentExpiry)
-	cfg.Near = orDefault(cfg.Near, defaultNear)
-	cfg.NearHeads = orDefault(cfg.NearHeads, defaultNearHeads)
-	if cfg.Log == nil {
-		cfg.Log = slog.Default()
-	}
-	if cfg.Now == nil {
-		cfg.Now = time.Now
-	}
-	return cfg
-}
-
-func orDefault[T comparable](v, otherwise T) T {
-	var zero T
-	if v == zero {
-		return otherwise
-	}
-	return v
-}
-
-// pipes is how many connections are for storing.
-func (cfg MemcachedConfig) pipes() int { return max(1, cfg.MaxIdle/4) }
-
-// slots is how many connections the client library may use.
-func (cfg MemcachedConfig) slots() int {
-	return cfg.MaxIdle - cfg.pipes() - headLanes.lanes - bodyLanes.lanes
-}
-
-// minIdle leaves one connection each for a slot and a pipe.
-var minIdle = headLanes.lanes + bodyLanes.lanes + 2
-
-func (cfg MemcachedConfig) check() error {
-	switch {
-	case len(cfg.Servers) == 0:
-		return errors.New("memcached: no servers")
-	case cfg.MaxIdle < minIdle:
-		return fmt.Errorf("memcached: %d connections are not enough, %d are", cfg.MaxIdle, minIdle)
-	case cfg.Timeout < 0, cfg.Expiry < 0, cfg.AbsentExpiry < 0, cfg.Near < 0:
-		return errors.New("memcached: a negative setting")
-	case cfg.Expiry > maxExpiry, cfg.AbsentExpiry > maxExpiry:
-		return fmt.Errorf("memcached: an expiry over %v", maxExpiry)
-	case len(cfg.Prefix) > maxKey/2, !legal(cfg.Prefix):
-		return fmt.Errorf("memcached: prefix %q: too long, or a space in it", cfg.Prefix)
-	}
-	seen := make(map[string]bool)
-	for _, server := range cfg.Servers {
-		if _, _, err := net.SplitHostPort(server); err != nil && network(server) == "tcp" {
-			return fmt.Errorf("memcached: server %q: %w", server, err)
-		}
-		if seen[server] {
-			return fmt.Errorf("memcached: server %q is named twice", server)
-		}
-		seen[server] = true
-	}
-	return nil
-}
-
-// legal tells whether memcached takes key, and that it is not that of a body.
-func legal(key string) bool {
-	if len(key) > maxKey || strings.HasSuffix(key, bodySuffix) {
-		return false
-	}
-	for i := range len(key) {
-		if key[i] <= ' ' || key[i] == 0x7f {
-			return false
-		}
-	}
-	return true
-}
-
-// Fill adds entries whose keys are not held.
-func (m *Memcached) Fill(ctx context.Context, entries []Entry) {
-	if ctx.Err() != nil || !m.enter() {
-		return
-	}
-	defer m.calls.Done()
-	filled := make(chan struct{})
-	m.calls.Go(func() {
-		defer close(filled)
-		m.tell(m.names.Load(), entries, func(n *node, names *names, entries []Entry) { n.fill(ctx, names, entries) })
-	})
-	select {
-	case <-filled:
-	case <-ctx.Done():
-	}
-}
-
 // identified takes over the identity that the database was just found to have. Where
 // it is a new one nothing that was known before is used again, and what this process
-// told others under the old one since it last asked is dropped under the new.
+// put under the old one since it last asked is dropped under the new.
 func (m *Memcached) identified(id Identity) {
-	if id == m.names.Load().identity {
-		m.lately.same()
+	if id == m.sealer.Load().identity {
+		m.recent.same()
 		return
 	}
-	next, err := newNames(m.prefix, id)
+	next, err := newSealer(id)
 	if err != nil {
-		m.log.Error("take over a new identity of the database", "error", err)
+		m.cfg.Log.Error("take over a new identity of the database", "error", err)
 		return
 	}
-	m.names.Store(next)
+	m.sealer.Store(next)
 	m.drops.Add(1) // a reader that asked before does not keep what it got
-	m.near.forget()
-	m.nearHeads.forget()
+	m.local.InvalidateAll()
 	m.disowned.Store(false)
-	if keys := m.lately.take(); len(keys) > 0 {
-		m.Drop(context.Background(), keys)
-	}
-	m.log.Info("the database has a new identity: the cache begins anew")
+	m.Drop(context.Background(), m.recent.take())
+	m.cfg.Log.Info("the database has a new identity: the cache begins anew")
 }
 
-// Put stores entries whose Ver is higher than the held one, or remembers the
-// keys where a server is away. Long bodies are kept near only then: while the server
-// has the one before, that is asked for.
+// Get puts what the servers hold of keys into out. Bodies that are stored apart are
+// taken from this process where it has them, else they are asked for in a second round.
+// A body of another ver is none: a lower one is a late writer's, a higher one may be
+// of a history that the database has lost.
+func (m *Memcached) Get(ctx context.Context, keys []string, out []Held) {
+	if m.closed.Load() || ctx.Err() != nil {
+		return
+	}
+	away := m.ask(ctx, keys, "", out)
+	var far []string
+	var at []int
+	for i := range out {
+		h := &out[i]
+		if !h.Found || h.kind == kindWhole {
+			continue
+		}
+		near, ok := m.local.GetIfPresent(keys[i])
+		switch {
+		case ok && near.Ver == h.Ver && !near.Partial:
+			near.Token = h.Token // that of the item as it is now
+			h.Entry = near.Entry
+			continue
+		case h.kind == kindApart:
+			far, at = append(far, keys[i]), append(at, i)
+		}
+		h.Found = false
+	}
+	if len(far) > 0 {
+		bodies := make([]Held, len(far))
+		m.ask(ctx, far, bodySuffix, bodies)
+		for i, b := range bodies {
+			h := &out[at[i]]
+			if b.Found && b.kind == kindWhole && b.Ver == h.Ver {
+				m.keep(b.Entry, time.Time{})
+				b.Token = h.Token
+				h.Entry, h.Found = b.Entry, true
+			}
+		}
+	}
+	m.metrics.count(out, away)
+}
+
+// Heads puts what this process has asked for or put a moment ago into out, and of
+// the other keys what the servers hold, without bodies that are stored apart.
+func (m *Memcached) Heads(ctx context.Context, keys []string, out []Held) {
+	if m.closed.Load() || ctx.Err() != nil {
+		return
+	}
+	var far []string
+	var at []int
+	now, away := time.Now(), 0
+	for i, key := range keys {
+		if near, ok := m.local.GetIfPresent(key); ok && now.Before(near.fresh) {
+			out[i] = Held{Entry: near.Entry, Found: true}
+		} else {
+			far, at = append(far, key), append(at, i)
+		}
+	}
+	if len(far) > 0 {
+		drops := m.drops.Load()
+		found := make([]Held, len(far))
+		away = m.ask(ctx, far, "", found)
+		for i, h := range found {
+			if !h.Found || h.kind == kindHole && len(h.Value) == 0 {
+				continue
+			}
+			out[at[i]] = h
+			m.keep(h.Entry, now.Add(m.cfg.Late))
+			if m.drops.Load() != drops { // it may be one of those dropped
+				m.local.Invalidate(far[i])
+			}
+		}
+	}
+	m.metrics.count(out, away)
+}
+
+// keep remembers an entry in this process: its head, which may be used unasked until it
+// is no longer fresh, and its body if that is long.
+func (m *Memcached) keep(e Entry, fresh time.Time) {
+	whole := e.kind() == kindApart && !e.Partial
+	if !whole {
+		if m.cfg.Late < 0 || len(e.Value) > maxInline {
+			m.local.Invalidate(e.Key)
+			return
+		}
+		e.Partial, e.Body, e.Value = true, nil, slices.Clone(e.Value) // lets go of the rest of the item
+	}
+	e.Token = Token{}
+	m.local.decide(kept{Entry: e, fresh: fresh}, func(old, next kept) (kept, bool) {
+		if old.Ver == next.Ver {
+			if next.Partial {
+				next.Entry = old.Entry
+			}
+			if old.fresh.After(next.fresh) {
+				next.fresh = old.fresh
+			}
+			return next, true
+		}
+		return next, old.Ver < next.Ver || !time.Now().Before(old.fresh)
+	})
+}
+
+// items are slices to be used again.
+var items = sync.Pool{New: func() any { return new([]memcache.Item) }}
+
+// ask puts what the servers hold of keys, each with a suffix, into out. away is how
+// many keys no server was there for.
+func (m *Memcached) ask(ctx context.Context, keys []string, suffix string, out []Held) (away int) {
+	s := m.sealer.Load()
+	names := s.names(keys, suffix)
+	room := items.Get().(*[]memcache.Item)
+	found := slices.Grow((*room)[:0], len(keys))[:len(keys)]
+	if suffix == "" {
+		m.client.Get(ctx, names, found)
+	} else {
+		m.client.GetLong(ctx, names, found)
+	}
+	for i, item := range found {
+		if item.Away {
+			away++
+		}
+		if item.Value == nil {
+			continue
+		}
+		e, kind, err := s.decode(names[i], item.Value)
+		if err != nil {
+			m.metrics.refused.Inc()
+			m.client.Write([]memcache.Command{{Verb: memcache.Delete, Key: names[i]}})
+			continue
+		}
+		e.Key, e.Token = keys[i], item.CAS
+		out[i] = Held{e, true, kind}
+	}
+	clear(found)
+	*room = found
+	items.Put(room)
+	return away
+}
+
+// Fill adds entries whose keys are not held. Where one is held it may lack its body, so
+// that is offered too: whoever takes it looks whether it is old.
+func (m *Memcached) Fill(ctx context.Context, entries []Entry) {
+	if m.closed.Load() || ctx.Err() != nil {
+		return
+	}
+	s := m.sealer.Load()
+	entries = s.unique(entries)
+	entries = slices.DeleteFunc(entries, Entry.tooLarge)
+	for i := range entries {
+		entries[i].Token = Token{}
+	}
+	all := m.commands(s, entries, nil)
+	m.client.Do(ctx, all)
+	var bodies []memcache.Command
+	for _, e := range entries {
+		if e.apart() {
+			all = all[1:] // without its body an entry counts as missing, which is no harm
+		}
+		switch err := all[0].Err; {
+		case err == nil:
+			m.metrics.filled.Inc()
+		case err == memcache.ErrHeld:
+			m.metrics.held.Inc()
+			if len(e.Body) > 0 && !e.apart() {
+				bodies = append(bodies, m.body(s, e, nil))
+			}
+		default:
+			m.metrics.fillFailed.Inc()
+		}
+		all = all[1:]
+	}
+	m.client.Do(ctx, bodies)
+}
+
+// commands returns what stores entries: where a body is apart it is stored before its
+// head, so that no head is without its own. An entry takes the place of what its token
+// stands for, one without a token that of nothing. buffers get what bodies may be
+// put together in.
+func (m *Memcached) commands(s *sealer, entries []Entry, buffers *[]*[]byte) []memcache.Command {
+	all := make([]memcache.Command, 0, len(entries))
+	for _, e := range entries {
+		if e.apart() {
+			var b *[]byte
+			if buffers != nil {
+				b = bodies.Get().(*[]byte)
+				*buffers = append(*buffers, b)
+			}
+			all = append(all, m.body(s, e, b))
+		}
+		head := memcache.Command{Verb: memcache.Add, Key: e.Key, Value: s.seal(e.Key, encode(e)), Expiry: m.cfg.expiry(e), CAS: e.Token}
+		if e.Token != (Token{}) {
+			head.Verb = memcache.CompareAndSwap
+		}
+		all = append(all, head)
+	}
+	return all
+}
+
+// body stores a whole entry under its body key, whatever is there: readers hold it
+// against the ver under the entry's own key, where order is kept.
+func (m *Memcached) body(s *sealer, e Entry, buffer *[]byte) memcache.Command {
+	if buffer == nil {
+		buffer = new([]byte)
+	}
+	key := e.Key + bodySuffix
+	*buffer = s.seal(key, pack((*buffer)[:0], kindWhole, e))
+	return memcache.Command{Verb: memcache.Set, Key: key, Value: *buffer, Expiry: m.cfg.Expiry}
+}
+
+// bodies has the buffers in which Put puts bodies together. Lists are long, and each
+// commit sends those of its rows.
+var bodies = sync.Pool{New: func() any { return new([]byte) }}
+
+// Put stores entries whose Ver is higher than the held one, or has the servers forget
+// them as soon as they can. Only then are they kept in this process: until a server has
+// a row's ver, the one before is what is asked for here.
 func (m *Memcached) Put(_ context.Context, entries []Entry) (ahead map[string]uint64) {
-	if !m.enter() {
+	if m.closed.Load() {
 		return nil
 	}
-	defer m.calls.Done()
-	for _, e := range entries {
-		m.nearHeads.put(e.head())
-	}
-	var mu sync.Mutex
-	if m.follows {
-		m.lately.add(entries)
-	}
-	m.tell(m.names.Load(), entries, func(n *node, names *names, entries []Entry) {
-		held := n.put(names, entries)
-		mu.Lock()
-		defer mu.Unlock()
-		for key, ver := range held {
-			if ahead == nil {
-				ahead = map[string]uint64{}
-			}
-			ahead[strings.TrimPrefix(key, names.prefix)] = ver
+	s := m.sealer.Load()
+	if m.watch != nil {
+		for _, e := range entries {
+			m.recent.add(e.Key)
 		}
-	})
-	for _, e := range entries {
-		if !e.Partial && e.kind() == kindApart && ahead[e.Key] == 0 {
-			m.near.put(e)
+	}
+	ahead = make(map[string]uint64)
+	todo := s.unique(entries)
+	for range maxSwaps {
+		if todo = m.older(s, todo, ahead); len(todo) == 0 {
+			break
 		}
+		todo = m.swap(s, todo)
+	}
+	m.fail(todo) // the last resort lets a late Fill of an older row in
+	fresh := time.Now().Add(m.cfg.Late)
+	for _, e := range entries {
+		if ahead[e.Key] > 0 {
+			e.Partial, e.Body = true, nil
+		}
+		m.keep(e, fresh)
 	}
 	return ahead
+}
+
+// older returns those entries that are newer than what is held, with a token for it. What
+// is held of an entry that has a token is older. Where a higher ver is held that goes
+// into ahead; what cannot be read is deleted.
+func (m *Memcached) older(s *sealer, entries []Entry, ahead map[string]uint64) []Entry {
+	var keys []string
+	for _, e := range entries {
+		if e.Token == (Token{}) {
+			keys = append(keys, e.Key)
+		}
+	}
+	if len(keys) == 0 {
+		return entries
+	}
+	held := make([]memcache.Item, len(keys))
+	m.client.Get(context.Background(), keys, held)
+	var unread []Entry
+	older := entries[:0]
+	for _, e := range entries {
+		if e.Token == (Token{}) {
+			item := held[0]
+			held = held[1:]
+			old, _, err := s.decode(e.Key, item.Value)
+			switch {
+			case item.Away:
+				unread = append(unread, e)
+				continue
+			case item.Value != nil && err == nil && old.Ver >= e.Ver: // other bytes hold no ver
+				m.metrics.newer.Inc()
+				if old.Ver > e.Ver {
+					ahead[strings.TrimPrefix(e.Key, s.prefix)] = old.Ver
+				}
+				continue
+			}
+			e.Token = item.CAS
+		}
+		older = append(older, e)
+	}
+	m.fail(unread)
+	return older
+}
+
+// swap stores entries. It returns those whose old item was not there any more, without
+// their token. What memcached refuses is deleted, so that no older row stays.
+func (m *Memcached) swap(s *sealer, entries []Entry) (lost []Entry) {
+	var buffers []*[]byte
+	all := m.commands(s, entries, &buffers)
+	m.client.Write(all)
+	var failed []Entry
+	for _, e := range entries {
+		refused := false
+		if e.apart() {
+			refused, all = all[0].Err != nil, all[1:]
+		}
+		err := all[0].Err
+		all = all[1:]
+		switch {
+		case !refused && err == nil && e.tooLarge():
+			m.metrics.tooLarge.Inc()
+		case !refused && err == nil:
+			m.metrics.stored.Inc()
+		case !refused && (err == memcache.ErrHeld || err == memcache.ErrMissing):
+			e.Token = Token{}
+			lost = append(lost, e)
+		default:
+			failed = append(failed, e)
+		}
+	}
+	for _, b := range buffers {
+		bodies.Put(b)
+	}
+	m.fail(failed)
+	return lost
+}
+
+// fail deletes what is held of entries that cannot be stored.
+func (m *Memcached) fail(entries []Entry) {
+	m.metrics.failed.Add(float64(len(entries)))
+	all := make([]memcache.Command, len(entries))
+	for i, e := range entries {
+		all[i] = memcache.Command{Verb: memcache.Delete, Key: e.Key}
+	}
+	m.client.Write(all)
 }
 
 // Disown drops keys of a lost history.
 func (m *Memcached) Disown(ctx context.Context, keys []string) {
 	m.metrics.disowned.Add(float64(len(keys)))
 	if !m.disowned.Swap(true) {
-		m.log.Warn("the cache has rows that the database has lost: type kith cache renew, as after every failover that loses commits and every restore")
+		m.cfg.Log.Warn("the cache has rows that the database has lost: type kith cache renew, as after every failover that loses commits and every restore")
 	}
 	m.Drop(ctx, keys)
 }
 
-// Drop forgets keys, or remembers them where a server is away.
+// Drop forgets keys, or has the servers forget them as soon as they can.
 func (m *Memcached) Drop(_ context.Context, keys []string) {
-	if !m.enter() {
+	if m.closed.Load() {
 		return
 	}
-	defer m.calls.Done()
-	entries := make([]Entry, len(keys))
-	for i, key := range keys {
-		m.near.drop(key)
-		entries[i].Key = key
+	forget := func() {
+		m.drops.Add(1)
+		for _, key := range keys {
+			m.local.Invalidate(key)
+		}
 	}
-	m.dropHeads(keys)
-	if m.follows {
-		m.lately.add(entries)
+	forget()
+	var all []memcache.Command
+	for _, key := range m.sealer.Load().names(keys, "") {
+		all = append(all, memcache.Command{Verb: memcache.Delete, Key: key})
 	}
-	m.tell(m.names.Load(), entries, func(n *node, _ *names, entries []Entry) { n.drop(keysOf(entries)) })
-	m.dropHeads(keys) // which readers had asked for before
-}
-
-// dropHeads forgets heads. A reader that asked before does not keep what it got.
-func (m *Memcached) dropHeads(keys []string) {
-	m.drops.Add(1)
-	for _, key := range keys {
-		m.nearHeads.drop(key)
+	if m.watch != nil {
+		m.recent.add(keys...)
 	}
+	m.client.Write(all)
+	forget() // which readers had asked for before
 }
 
 // Ping asks every server that is not known to be away.
-func (m *Memcached) Ping(ctx context.Context) error {
-	if !m.enter() {
-		return fmt.Errorf("memcached: closed: %w", repo.ErrUnavailable)
-	}
-	defer m.calls.Done()
-	answers := make(chan error, len(m.nodes))
-	for _, n := range m.nodes {
-		m.calls.Go(func() { answers <- n.ping() })
-	}
-	var errs []error
-	for range m.nodes {
-		select {
-		case err := <-answers:
-			errs = append(errs, err)
-		case <-ctx.Done():
-			return fmt.Errorf("ping memcached: %w", ctx.Err())
-		}
-	}
-	return errors.Join(errs...)
-}
+func (m *Memcached) Ping(ctx context.Context) error { return m.client.Ping(ctx) }
 
-// Close ends the probes and the connections and waits for the calls under way.
+// Close ends the work in the background. The client is left open.
 func (m *Memcached) Close() error {
-	m.mu.Lock()
-	closed := m.closed
-	m.closed = true
-	m.mu.Unlock()
-	if closed {
-		return nil
+	if !m.closed.Swap(true) {
+		m.watch.close()
+		m.local.StopAllGoroutines()
+		m.metrics.close()
 	}
-	m.watch.close()
-	m.calls.Wait()
-	for _, n := range m.nodes {
-		n.close()
-	}
-	m.near.close()
-	m.metrics.close()
 	return nil
-}
-
-// enter begins a call, which ends with calls.Done; it is false after Close.
-func (m *Memcached) enter() bool {
-	m.mu.RLock()
-	defer m.mu.RUnlock()
-	if !m.closed {
-		m.calls.Add(1)
-	}
-	return !m.closed
-}
-
-// tell hands each node its entries, to all nodes at once.
-func (m *Memcached) tell(names *names, entries []Entry, f func(*node, *names, []Entry)) {
-	parts := make(map[*node]map[string]Entry)
-	for _, e := range entries {
-		e.Key = names.prefix + e.Key
-		n := m.nodes[m.node(e.Key)]
-		if !legal(e.Key) {
-			continue
-		}
-		if parts[n] == nil {
-			parts[n] = make(map[string]Entry)
-		}
-		// Of a key that is named twice only the highest ver counts.
-		if old, found := parts[n][e.Key]; !found || old.Ver < e.Ver {
-			parts[n][e.Key] = e
-		}
-	}
-	if len(parts) == 1 {
-		for n, part := range parts {
-			f(n, names, entriesOf(part)) // a goroutine would cost as much as the server does
-		}
-		return
-	}
-	var told sync.WaitGroup
-	for n, part := range parts {
-		told.Go(func() { f(n, names, entriesOf(part)) })
-	}
-	told.Wait()
-}
-
-// batch is keys of one node that are asked for together, with their prefix, and
-// their places among all that are asked for.
-type batch struct {
-	node  *node
-	names *names
-	keys  []string
-	at    []int
-}
-
-// batches spreads keys over the nodes.
-func (m *Memcached) batches(names *names, keys []string) []batch {
-	batches := make([]batch, 0, 1)
-	open := make([]int, len(m.nodes)) // the batch of a node that has room, from 1 on
-	for i, key := range keys {
-		key = names.prefix + key
-		if !legal(strings.TrimSuffix(key, bodySuffix)) {
-			continue
-		}
-		n := m.node(key)
-		if open[n] == 0 || len(batches[open[n]-1].keys) == maxBatch {
-			room := min(len(keys)-i, maxBatch)
-			batches = append(batches, batch{m.nodes[n], names, make([]string, 0, room), make([]int, 0, room)})
-			open[n] = len(batches)
-		}
-		b := &batches[open[n]-1]
-		b.keys, b.at = append(b.keys, key), append(b.at, i)
-	}
-	return batches
-}
-
-// node returns the server of a key, by fnv-1a over the list of servers. A body
-// is where its entry is.
-func (m *Memcached) node(key string) int {
-	if len(m.nodes) == 1 {
-		return 0
-	}
-	h := fnv.New32a()
-	h.Write([]byte(strings.TrimSuffix(key, bodySuffix)))
-	return int(h.Sum32() % uint32(len(m.nodes)))
-}
-
-// network returns the network of a server's address.
-func network(server string) string {
-	if strings.HasPrefix(server, "/") {
-		return "unix"
-	}
-	return "tcp"
 }

@@ -3,10 +3,8 @@ package cache_test
 import (
 	"context"
 	"errors"
-	"log/slog"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -15,43 +13,24 @@ import (
 
 	"kith/repo"
 	"kith/repo/cache"
-	"kith/repo/cache/cachetest"
 	"kith/repo/memcachetest"
 )
 
-// lines counts log lines by level.
-type lines struct{ warn, fault atomic.Int64 }
-
-func (l *lines) logger() *slog.Logger { return slog.New(l) }
-
-func (l *lines) Enabled(context.Context, slog.Level) bool { return true }
-func (l *lines) WithAttrs([]slog.Attr) slog.Handler       { return l }
-func (l *lines) WithGroup(string) slog.Handler            { return l }
-func (l *lines) Handle(_ context.Context, r slog.Record) error {
-	switch r.Level {
-	case slog.LevelWarn:
-		l.warn.Add(1)
-	case slog.LevelError:
-		l.fault.Add(1)
-	}
-	return nil
-}
-
 func awaitUp(t *testing.T, c cache.Cache) {
 	t.Helper()
-	cachetest.Eventually(t, "the server is back", func() bool { return c.Ping(t.Context()) == nil })
+	eventually(t, "the server is back", func() bool { return c.Ping(t.Context()) == nil })
 }
 
 func awaitAway(t *testing.T, c cache.Cache) {
 	t.Helper()
-	cachetest.Eventually(t, "the server is away", func() bool { return c.Ping(t.Context()) != nil })
+	eventually(t, "the server is away", func() bool { return c.Ping(t.Context()) != nil })
 }
 
 // request is what one request of a client may do to the cache: reads, two
 // commits at once, fills.
 func request(c cache.Cache, keys []string, ver uint64) {
 	ctx := context.Background()
-	cachetest.Get(ctx, c, keys)
+	getAll(ctx, c, keys)
 	var puts sync.WaitGroup
 	for _, part := range [][]string{keys[:len(keys)/2], keys[len(keys)/2:]} {
 		puts.Go(func() { c.Put(ctx, at(part, ver)) })
@@ -59,7 +38,7 @@ func request(c cache.Cache, keys []string, ver uint64) {
 	puts.Wait()
 	c.Fill(ctx, at(keys, ver))
 	c.Drop(ctx, keys[:3])
-	cachetest.Get(ctx, c, keys)
+	getAll(ctx, c, keys)
 }
 
 // TestMemcached_Outage has a server go away and come back under load. No
@@ -78,7 +57,7 @@ func TestMemcached_Outage(t *testing.T) {
 		t.Run(outage.name, func(t *testing.T) {
 			const timeout = time.Second
 			server := memcachetest.Start(t)
-			c := openMemcached(t, cache.MemcachedConfig{Servers: []string{server.Addr}, Timeout: timeout})
+			c := openMemcached(t, config{Servers: []string{server.Addr}, Timeout: timeout})
 			load := startLoad(c)
 			defer load.halt()
 			load.awaitRound()
@@ -102,7 +81,7 @@ func TestMemcached_Outage(t *testing.T) {
 			}
 			entries, keys := rows(100, 1)
 			c.Put(t.Context(), entries)
-			if got := cachetest.Get(t.Context(), c, keys); len(got) != len(keys) {
+			if got := getAll(t.Context(), c, keys); len(got) != len(keys) {
 				t.Errorf("after the outage: got %d of %d rows", len(got), len(keys))
 			}
 		})
@@ -176,36 +155,25 @@ func (l *load) halt() {
 	l.clients.Wait()
 }
 
-// TestMemcached_Untold commits rows while a server that holds older ones
-// cannot be told. From then on nobody may read the older ones, and in
-// particular not as the server comes back.
-func TestMemcached_Untold(t *testing.T) {
+// TestMemcached_Dirty commits rows while a server that holds older ones does not
+// answer. From then on nobody may read the older ones, and in particular not as the
+// server comes back.
+func TestMemcached_Dirty(t *testing.T) {
 	t.Parallel()
-	t.Run("Paused", func(t *testing.T) {
-		t.Parallel()
-		server := memcachetest.Start(t)
-		testUntold(t, server.Addr, server.Pause, server.Resume)
-	})
-	t.Run("Cut", func(t *testing.T) {
-		t.Parallel()
-		link := openLink(t, memcachetest.Addr(t))
-		testUntold(t, link.addr, link.cut, link.heal)
-	})
-}
-
-func testUntold(t *testing.T, addr string, away, back func()) {
+	server := memcachetest.Start(t)
+	addr := server.Addr
 	r := prometheus.NewRegistry()
-	c := openMemcached(t, cache.MemcachedConfig{Servers: []string{addr}, Timeout: time.Second, Registerer: r})
+	c := openMemcached(t, config{Servers: []string{addr}, Timeout: time.Second, Registerer: r})
 	_, keys := rows(300, 1)
 	c.Put(t.Context(), at(keys, 1))
-	if got := cachetest.Get(t.Context(), c, keys); len(got) != len(keys) {
+	if got := getAll(t.Context(), c, keys); len(got) != len(keys) {
 		t.Fatalf("before the outage: got %d of %d rows", len(got), len(keys))
 	}
 
-	away()
+	server.Pause()
 	c.Put(t.Context(), at(keys[:200], 2))
 	c.Drop(t.Context(), keys[200:])
-	wantGauge(t, r, "kith_cache_untold_keys", "300")
+	wantGauge(t, r, "kith_cache_dirty_keys", "300")
 	wantUp(t, r, addr, "0")
 
 	stop := make(chan struct{})
@@ -219,54 +187,29 @@ func testUntold(t *testing.T, addr string, away, back func()) {
 				default:
 				}
 				some := keys[i%30*10 : i%30*10+10]
-				for key, e := range cachetest.Get(context.Background(), c, some) {
+				for key, e := range getAll(context.Background(), c, some) {
 					t.Errorf("got %s at %d", key, e.Ver)
 				}
 			}
 		})
 	}
-	back()
+	server.Resume()
 	awaitUp(t, c)
-	wantGauge(t, r, "kith_cache_untold_keys", "0")
+	wantGauge(t, r, "kith_cache_dirty_keys", "0")
 	wantUp(t, r, addr, "1")
 	close(stop)
 	readers.Wait()
 
 	c.Put(t.Context(), at(keys, 3))
-	if got := cachetest.Get(t.Context(), c, keys); len(got) != len(keys) {
+	if got := getAll(t.Context(), c, keys); len(got) != len(keys) {
 		t.Errorf("after the outage: got %d of %d rows", len(got), len(keys))
-	}
-}
-
-// TestMemcached_LostWhileMending loses the server once more while the untold
-// keys are deleted: those that were not must still be, before they are read.
-func TestMemcached_LostWhileMending(t *testing.T) {
-	t.Parallel()
-	link := openLink(t, memcachetest.Addr(t))
-	c := openMemcached(t, cache.MemcachedConfig{Servers: []string{link.addr}})
-	_, keys := rows(100, 1)
-	c.Put(t.Context(), at(keys, 1))
-	link.cut()
-	c.Put(t.Context(), at(keys, 2))
-	link.noDelete.Store(true)
-	link.heal()
-	for c.Ping(t.Context()) != nil {
-		if got := cachetest.Get(t.Context(), c, keys); len(got) != 0 {
-			t.Fatalf("got %d rows before the server was back", len(got))
-		}
-	}
-	if link.noDelete.Load() {
-		t.Error("nothing was deleted")
-	}
-	if got := cachetest.Get(t.Context(), c, keys); len(got) != 0 {
-		t.Errorf("got %d rows that were committed anew", len(got))
 	}
 }
 
 func TestMemcached_CloseWhileAway(t *testing.T) {
 	t.Parallel()
 	server := memcachetest.Start(t)
-	c := openMemcached(t, cache.MemcachedConfig{Servers: []string{server.Addr}, Timeout: 100 * time.Millisecond})
+	c := openMemcached(t, config{Servers: []string{server.Addr}, Timeout: 100 * time.Millisecond})
 	entries, _ := rows(100, 1)
 	server.Pause()
 	c.Put(t.Context(), entries)
@@ -311,53 +254,14 @@ func wantMetric(t *testing.T, r *prometheus.Registry, name, line, kind string) {
 	t.Errorf("no metric %s", name)
 }
 
-// TestMemcached_LateFill has a server that, as it comes back, carries out the
-// Fill of a row that has since been committed anew.
-func TestMemcached_LateFill(t *testing.T) {
-	t.Parallel()
-	server := memcachetest.Start(t)
-	c := openMemcached(t, cache.MemcachedConfig{Servers: []string{server.Addr}, Timeout: 100 * time.Millisecond})
-	_, keys := rows(50, 1)
-	server.Pause()
-	c.Fill(t.Context(), at(keys, 1))
-	c.Put(t.Context(), at(keys, 2))
-	server.Resume()
-	cachetest.Eventually(t, "the keys are deleted", func() bool { return c.ToDropAgain() == len(keys) })
-	cachetest.Eventually(t, "the keys are deleted again", func() bool { return c.ToDropAgain() == 0 })
-	cachetest.Eventually(t, "no old row is left", func() bool { return len(cachetest.Get(t.Context(), c, keys)) == 0 })
-}
-
-// TestMemcached_Restart has connections that wait in the pool break all at
-// once: this is one outage, not one for each connection.
-func TestMemcached_Restart(t *testing.T) {
-	t.Parallel()
-	server := memcachetest.Start(t)
-	var log lines
-	c := openMemcached(t, cache.MemcachedConfig{Servers: []string{server.Addr}, Log: log.logger()})
-	entries, keys := rows(500, 1)
-	c.Put(t.Context(), entries)
-	server.Restart()
-	if got := cachetest.Get(t.Context(), c, keys); len(got) != 0 {
-		t.Errorf("after the restart: got %d rows", len(got))
-	}
-	awaitUp(t, c)
-	c.Put(t.Context(), entries)
-	if got := cachetest.Get(t.Context(), c, keys); len(got) != len(keys) {
-		t.Errorf("after the outage: got %d of %d rows", len(got), len(keys))
-	}
-	if n := log.warn.Load(); n != 1 {
-		t.Errorf("the server went away %d times, want once", n)
-	}
-}
-
 func TestMemcached_AwayAtStart(t *testing.T) {
 	t.Parallel()
 	server := memcachetest.Start(t)
 	server.Stop()
-	c := openMemcached(t, cache.MemcachedConfig{Servers: []string{server.Addr}})
+	c := openMemcached(t, config{Servers: []string{server.Addr}})
 	entries, keys := rows(10, 1)
 	c.Put(t.Context(), entries)
-	if got := cachetest.Get(t.Context(), c, keys); len(got) != 0 {
+	if got := getAll(t.Context(), c, keys); len(got) != 0 {
 		t.Errorf("with no server: got %d rows", len(got))
 	}
 	err := c.Ping(t.Context())
@@ -367,7 +271,7 @@ func TestMemcached_AwayAtStart(t *testing.T) {
 	server.Restart()
 	awaitUp(t, c)
 	c.Fill(t.Context(), entries)
-	if got := cachetest.Get(t.Context(), c, keys); len(got) != len(keys) {
+	if got := getAll(t.Context(), c, keys); len(got) != len(keys) {
 		t.Errorf("with the server: got %d rows, want %d", len(got), len(keys))
 	}
 }
@@ -377,17 +281,17 @@ func TestMemcached_AwayAtStart(t *testing.T) {
 func TestMemcached_OneOfTwoAway(t *testing.T) {
 	t.Parallel()
 	dying, living := memcachetest.Start(t), memcachetest.Start(t)
-	both := openMemcached(t, cache.MemcachedConfig{Servers: []string{dying.Addr, living.Addr}})
-	one := openMemcached(t, cache.MemcachedConfig{Servers: []string{living.Addr}})
+	both := openMemcached(t, config{Servers: []string{dying.Addr, living.Addr}})
+	one := openMemcached(t, config{Servers: []string{living.Addr}})
 	_, keys := rows(200, 1)
 	both.Put(t.Context(), at(keys, 1))
-	lives := cachetest.Get(t.Context(), one, keys)
+	lives := getAll(t.Context(), one, keys)
 	if len(lives) < 50 || len(lives) > 150 {
 		t.Errorf("one server of two has %d of 200 keys", len(lives))
 	}
 	dying.Stop()
 	both.Put(t.Context(), at(keys, 2))
-	got := cachetest.Get(t.Context(), both, keys)
+	got := getAll(t.Context(), both, keys)
 	if len(got) != len(lives) {
 		t.Errorf("with one server away: got %d rows, want the %d of the other", len(got), len(lives))
 	}
@@ -402,25 +306,8 @@ func TestMemcached_OneOfTwoAway(t *testing.T) {
 	dying.Restart()
 	awaitUp(t, both)
 	both.Put(t.Context(), at(keys, 3))
-	if got := cachetest.Get(t.Context(), both, keys); len(got) != len(keys) {
+	if got := getAll(t.Context(), both, keys); len(got) != len(keys) {
 		t.Errorf("with both: got %d of %d rows", len(got), len(keys))
-	}
-}
-
-func TestMemcached_TooManyUntold(t *testing.T) {
-	t.Parallel()
-	server := memcachetest.Start(t)
-	var log lines
-	r := prometheus.NewRegistry()
-	c := openMemcached(t, cache.MemcachedConfig{Servers: []string{server.Addr}, Log: log.logger(), Registerer: r})
-	c.LimitUntold(10)
-	entries, _ := rows(30, 1)
-	server.Stop()
-	c.Put(t.Context(), entries)
-	wantGauge(t, r, "kith_cache_untold_keys", "10")
-	wantMetric(t, r, "kith_cache_forgotten_keys_total", "kith_cache_forgotten_keys_total 20", "counter")
-	if n := log.fault.Load(); n != 1 {
-		t.Errorf("said %d times that keys were forgotten, want once", n)
 	}
 }
 
@@ -428,12 +315,12 @@ func TestMemcached_TooManyUntold(t *testing.T) {
 func TestMemcached_ContextEnds(t *testing.T) {
 	t.Parallel()
 	server := memcachetest.Start(t)
-	c := openMemcached(t, cache.MemcachedConfig{Servers: []string{server.Addr}})
+	c := openMemcached(t, config{Servers: []string{server.Addr}})
 	entries, keys := rows(10, 1)
 	c.Put(t.Context(), entries)
 	server.Pause()
 	for name, call := range map[string]func(context.Context){
-		"Get":  func(ctx context.Context) { cachetest.Get(ctx, c, keys) },
+		"Get":  func(ctx context.Context) { getAll(ctx, c, keys) },
 		"Fill": func(ctx context.Context) { c.Fill(ctx, entries) },
 		"Ping": func(ctx context.Context) { c.Ping(ctx) },
 	} {
@@ -453,11 +340,11 @@ func TestMemcached_ContextEnds(t *testing.T) {
 func TestMemcached_TokenOfOldServer(t *testing.T) {
 	t.Parallel()
 	server := memcachetest.Start(t)
-	open := func() cache.Cache { return openMemcached(t, cache.MemcachedConfig{Servers: []string{server.Addr}}) }
+	open := func() cache.Cache { return openMemcached(t, config{Servers: []string{server.Addr}}) }
 	_, keys := rows(1, 1)
 	open().Put(t.Context(), at(keys, 1))
 	slow := open()
-	old := cachetest.Get(t.Context(), slow, keys)[keys[0]]
+	old := getAll(t.Context(), slow, keys)[keys[0]]
 	if old.Token == (cache.Token{}) {
 		t.Fatal("no token came with the row")
 	}
@@ -467,7 +354,7 @@ func TestMemcached_TokenOfOldServer(t *testing.T) {
 	next := at(keys, 2)
 	next[0].Token = old.Token
 	slow.Put(t.Context(), next)
-	if e, held := cachetest.Get(t.Context(), other, keys)[keys[0]]; held && e.Ver != 9 {
+	if e, held := getAll(t.Context(), other, keys)[keys[0]]; held && e.Ver != 9 {
 		t.Errorf("ver %d replaced ver 9 by a token of the server before", e.Ver)
 	}
 }

@@ -154,7 +154,7 @@ func TestReader_Tell_Ahead(t *testing.T) {
 	r := numbers(c, func([]uint64) (map[uint64]number, error) { return map[uint64]number{1: row}, loadErr })
 	held := func() number {
 		t.Helper()
-		got := cachetest.Get(t.Context(), c, []string{"n1:1"})["n1:1"]
+		got := getAll(t.Context(), c, []string{"n1:1"})["n1:1"]
 		return number{ver: got.Ver}
 	}
 	tell := func(n number) { r.Tell(t.Context(), []uint64{1}, []number{n}) }

@@ -8,9 +8,9 @@ import (
 	"testing"
 )
 
-func sealing(t testing.TB, id Identity) *names {
+func sealing(t testing.TB, id Identity) *sealer {
 	t.Helper()
-	n, err := newNames("kith:", id)
+	n, err := newSealer(id)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -26,10 +26,10 @@ func counting() (id Identity) {
 	return id
 }
 
-// TestNames_Golden guards what other processes check.
-func TestNames_Golden(t *testing.T) {
+// TestSealer_Golden guards what other processes check.
+func TestSealer_Golden(t *testing.T) {
 	n := sealing(t, counting())
-	if n.prefix != "kith:5:" {
+	if n.prefix != "5:" {
 		t.Errorf("keys begin with %q", n.prefix)
 	}
 	if got := hex.EncodeToString(n.seal("kith:5:r3abc", []byte("item"))); got != "6974656d"+"b0a4323e632c162c" {
@@ -38,14 +38,14 @@ func TestNames_Golden(t *testing.T) {
 }
 
 // Whatever is changed, of the bytes, the checksum, the key or the secret, is found.
-func TestNames_Open_Changed(t *testing.T) {
+func TestSealer_Open_Changed(t *testing.T) {
 	n := sealing(t, counting())
-	key, b := "kith:5:r3abc", encode(Entry{Ver: 7, Value: []byte("row"), Body: []byte("list")})
+	key, b := "5:r3abc", encode(Entry{Ver: 7, Value: []byte("row"), Body: []byte("list")})
 	sealed := n.seal(key, bytes.Clone(b))
 	if got, err := n.open(key, sealed); err != nil || !bytes.Equal(got, b) {
 		t.Fatalf("got %x, %v; want %x", got, err, b)
 	}
-	refused := func(what string, n *names, key string, b []byte) {
+	refused := func(what string, n *sealer, key string, b []byte) {
 		t.Helper()
 		if _, err := n.open(key, b); !errors.Is(err, errLayout) {
 			t.Errorf("%s: got %v, want a refusal", what, err)
@@ -63,8 +63,8 @@ func TestNames_Open_Changed(t *testing.T) {
 		refused(fmt.Sprintf("without the first %d bytes", i+1), n, key, sealed[i+1:])
 	}
 	refused("one byte more", n, key, append(bytes.Clone(sealed), 0))
-	refused("another key", n, "kith:5:r3abd", sealed)
-	refused("the key of its body", n, bodyKey(key), sealed)
+	refused("another key", n, "5:r3abd", sealed)
+	refused("the key of its body", n, key+bodySuffix, sealed)
 	refused("a part of the key that went to the bytes", n, key[:len(key)-1], append([]byte(key[len(key)-1:]), sealed...))
 	other := counting()
 	other.Secret[31]++
@@ -83,7 +83,7 @@ func BenchmarkTag(b *testing.B) {
 			b.SetBytes(int64(size))
 			b.ReportAllocs()
 			for b.Loop() {
-				n.tag("kith:5:r3abcdef", item)
+				n.tag("5:r3abcdef", item)
 			}
 		})
 	}

@@ -14,10 +14,10 @@ import (
 //	uvarint   ver
 //	uvarint   length of the value
 //	bytes     the value, and then the body
-//	8 bytes   checksum over all of it and the key (names.tag)
+//	8 bytes   checksum over all of it and the key (sealer.tag)
 //
 // A hole and an entry apart have no body here. That of an entry apart is under
-// the key's bodyKey, in an item of kind whole that has the value too. That of a
+// the key with bodySuffix, in an item of kind whole that has the value too. That of a
 // hole is nowhere.
 const (
 	layout    = 4
@@ -54,6 +54,9 @@ func (e Entry) kind() byte {
 		return kindWhole
 	}
 }
+
+// apart reports whether the body of an entry is stored apart.
+func (e Entry) apart() bool { return e.kind() == kindApart && !e.Partial }
 
 // encode returns the bytes of the item under the entry's own key.
 func encode(e Entry) []byte {
@@ -109,8 +112,5 @@ func uvarint(b []byte) (v uint64, n int) {
 	return v, n
 }
 
-// bodySuffix ends no other key.
+// bodySuffix ends the key of the body of an entry apart, and no other.
 const bodySuffix = "+"
-
-// bodyKey is where the body of an entry apart is.
-func bodyKey(key string) string { return key + bodySuffix }

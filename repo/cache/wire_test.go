@@ -16,7 +16,7 @@ func TestEncode_Golden(t *testing.T) {
 		want string
 	}{
 		{"Row", Entry{Ver: 0x0102030405060708, Value: []byte("row")}, "40 888e98a8c0e0808101 03 726f77"},
-		{"Body", Entry{Ver: 2, Value: []byte("row"), Body: []byte("list"), Token: Token{cas: 9}}, "40 02 03 726f77 6c697374"},
+		{"Body", Entry{Ver: 2, Value: []byte("row"), Body: []byte("list")}, "40 02 03 726f77 6c697374"},
 		{"Apart", Entry{Ver: 2, Value: []byte("row"), Body: make([]byte, maxInline+1)}, "42 02 03 726f77"},
 		{"Partial", Entry{Ver: 2, Value: []byte("row"), Partial: true}, "42 02 03 726f77"},
 		{"Empty", Entry{Ver: 1}, "40 01 00"},

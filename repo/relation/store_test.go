@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"net"
 	"sync"
 	"testing"
@@ -20,6 +21,7 @@ import (
 	"kith/repo/db"
 	"kith/repo/dbtest"
 	"kith/repo/list"
+	"kith/repo/memcache"
 	"kith/repo/memcachetest"
 	"kith/repo/relation"
 )
@@ -472,7 +474,12 @@ func TestStore_Cached(t *testing.T) {
 }
 
 func memcached(t *testing.T) cache.Cache {
-	c, err := cache.NewMemcached(cache.MemcachedConfig{Servers: []string{memcachetest.Addr(t)}, Prefix: cachetest.Key("relation")})
+	servers, err := memcache.New(memcache.Config{Servers: []string{memcachetest.Addr(t)}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { servers.Close() })
+	c, err := cache.NewMemcached(cache.Config{Client: servers, Identity: cache.Identity{ID: rand.Uint64()}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -18,6 +18,7 @@ import (
 	"kith/repo/committer"
 	"kith/repo/db"
 	"kith/repo/list"
+	"kith/repo/memcache"
 	"kith/repo/relation"
 	"kith/repo/schema"
 	"kith/sql"
@@ -72,20 +73,29 @@ func NewKith(ctx context.Context, name, dsn string, c cache.Cache) (*Kith, error
 	return k, nil
 }
 
-// OnMemcached is the cache of many processes: a memcached on a unix socket.
-func OnMemcached(socket string) (cache.Cache, error) {
-	return cache.NewMemcached(cache.MemcachedConfig{Servers: []string{socket}, Timeout: time.Second})
+// onMemcached is a cache with its client.
+type onMemcached struct {
+	*cache.Memcached
+	client *memcache.Client
 }
 
-// OnMemcachedFresh is the same without heads that this process remembers for a
-// second: counts are asked for each time.
-func OnMemcachedFresh(socket string) (cache.Cache, error) {
-	return cache.NewMemcached(cache.MemcachedConfig{Servers: []string{socket}, Timeout: time.Second, NearHeads: -1})
+// Close closes both.
+func (m onMemcached) Close() error { return errors.Join(m.Memcached.Close(), m.client.Close()) }
+
+// OnMemcached is the cache of many processes: a memcached on a unix socket. Heads may
+// be late by so much, 0 means a second; below 0, memcached is asked for counts each time.
+func OnMemcached(socket string, late time.Duration) (cache.Cache, error) {
+	client, err := memcache.New(memcache.Config{Servers: []string{socket}, Timeout: time.Second})
+	if err != nil {
+		return nil, err
+	}
+	c, err := cache.NewMemcached(cache.Config{Client: client, Late: late})
+	return onMemcached{c, client}, err
 }
 
 // InProcess is the cache of one process, of the default size.
 func InProcess() (cache.Cache, error) {
-	return cache.NewLocal(cache.LocalConfig{MaxBytes: 256 << 20})
+	return cache.NewLocal(cache.Config{MaxBytes: 256 << 20})
 }
 
 // Name returns the name of the peer.

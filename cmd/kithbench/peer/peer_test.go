@@ -42,7 +42,7 @@ var peers = map[string]func(t *testing.T) (Peer, error){
 		return NewTwoTable(t.Context(), PackedName, database(t, "packed"), true)
 	},
 	KithName: func(t *testing.T) (Peer, error) {
-		c, err := OnMemcached(servers.Memcached())
+		c, err := OnMemcached(servers.Memcached(), 0)
 		if err != nil {
 			return nil, err
 		}

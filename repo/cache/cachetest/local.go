@@ -1,3 +1,4 @@
+// Package cachetest makes a cache for the tests of those who use one.
 package cachetest
 
 import (
@@ -6,13 +7,10 @@ import (
 	"kith/repo/cache"
 )
 
-// localBytes is more than any test fills.
-const localBytes = 64 << 20
-
-// Local makes a cache in this process, for tests of what uses one.
+// Local makes a cache in this process that holds more than any test fills.
 func Local(tb testing.TB) *cache.Local {
 	tb.Helper()
-	c, err := cache.NewLocal(cache.LocalConfig{MaxBytes: localBytes})
+	c, err := cache.NewLocal(cache.Config{MaxBytes: 64 << 20})
 	if err != nil {
 		tb.Fatal(err)
 	}

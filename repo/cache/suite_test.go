@@ -1,4 +1,4 @@
-package cachetest
+package cache_test
 
 import (
 	"bytes"
@@ -20,12 +20,12 @@ const patience = 10 * time.Second
 // long is an expiry that no test lives to see.
 const long = time.Hour
 
-// Open makes a cache that holds rows and absent marks for the given times and
+// opener makes a cache that holds rows and absent marks for the given times and
 // values of at least a million bytes. It closes it when the test ends.
-type Open func(t *testing.T, expiry, absentExpiry time.Duration) cache.Cache
+type opener func(t *testing.T, expiry, absentExpiry time.Duration) cache.Cache
 
-// Run runs the suite.
-func Run(t *testing.T, open Open) {
+// runSuite runs what every implementation of cache.Cache passes.
+func runSuite(t *testing.T, open opener) {
 	tests := []struct {
 		name string
 		run  func(t *testing.T, c cache.Cache)
@@ -64,8 +64,8 @@ func Run(t *testing.T, open Open) {
 	})
 }
 
-// Key returns a key that no other test uses.
-func Key(name string) string {
+// newKey returns a key that no other test uses.
+func newKey(name string) string {
 	return fmt.Sprintf("test:1:%s:%x", strings.ReplaceAll(name, " ", "_"), rand.Uint64())
 }
 
@@ -74,14 +74,14 @@ func row(key string, ver uint64) cache.Entry {
 	return cache.Entry{Key: key, Ver: ver, Value: fmt.Appendf(nil, "%s at %d\r\n\x00", key, ver)}
 }
 
-// WantVer fails the test unless c holds exactly the row of key at ver.
-func WantVer(t *testing.T, c cache.Cache, key string, ver uint64) {
+// wantVer fails the test unless c holds exactly the row of key at ver.
+func wantVer(t *testing.T, c cache.Cache, key string, ver uint64) {
 	t.Helper()
 	want := row(key, ver)
 	if ver == 0 {
 		want.Value = nil
 	}
-	got, found := Get(context.Background(), c, []string{key})[key]
+	got, found := getAll(context.Background(), c, []string{key})[key]
 	if !found {
 		t.Fatalf("Get %s: got nothing, want ver %d", key, ver)
 	}
@@ -90,21 +90,21 @@ func WantVer(t *testing.T, c cache.Cache, key string, ver uint64) {
 	}
 }
 
-// WantNone fails the test if c holds key.
-func WantNone(t *testing.T, c cache.Cache, key string) {
+// wantNone fails the test if c holds key.
+func wantNone(t *testing.T, c cache.Cache, key string) {
 	t.Helper()
-	if got, found := Get(context.Background(), c, []string{key})[key]; found {
+	if got, found := getAll(context.Background(), c, []string{key})[key]; found {
 		t.Fatalf("Get %s: got ver %d, want nothing", key, got.Ver)
 	}
 }
 
-// Get returns what c holds of keys, by key.
-func Get(ctx context.Context, c cache.Cache, keys []string) map[string]cache.Entry {
+// getAll returns what c holds of keys, by key.
+func getAll(ctx context.Context, c cache.Cache, keys []string) map[string]cache.Entry {
 	return byKey(ctx, keys, c.Get)
 }
 
-// Heads is Get of heads.
-func Heads(ctx context.Context, c cache.Cache, keys []string) map[string]cache.Entry {
+// headsOf is getAll of heads.
+func headsOf(ctx context.Context, c cache.Cache, keys []string) map[string]cache.Entry {
 	return byKey(ctx, keys, c.Heads)
 }
 
@@ -125,9 +125,9 @@ func fill(c cache.Cache, entries ...cache.Entry) { c.Fill(context.Background(), 
 
 func testGet(t *testing.T, c cache.Cache) {
 	c.Get(t.Context(), nil, nil)
-	here, gone := Key("here"), Key("gone")
+	here, gone := newKey("here"), newKey("gone")
 	put(c, row(here, 7))
-	got := Get(t.Context(), c, []string{gone, here, here})
+	got := getAll(t.Context(), c, []string{gone, here, here})
 	if len(got) != 1 || got[here].Ver != 7 {
 		t.Errorf("Get of a missing key and one named twice: got %v, want only %s at 7", got, here)
 	}
@@ -137,25 +137,25 @@ func testGet(t *testing.T, c cache.Cache) {
 }
 
 func testPut(t *testing.T, c cache.Cache) {
-	key := Key("put")
+	key := newKey("put")
 	put(c, row(key, 5))
-	WantVer(t, c, key, 5)
+	wantVer(t, c, key, 5)
 	put(c, row(key, 4))
-	WantVer(t, c, key, 5)
+	wantVer(t, c, key, 5)
 	put(c, cache.Entry{Key: key, Ver: 5, Value: []byte("another row at 5")})
-	WantVer(t, c, key, 5)
+	wantVer(t, c, key, 5)
 	put(c, row(key, 9))
-	WantVer(t, c, key, 9)
+	wantVer(t, c, key, 9)
 	put(c, row(key, 1<<63+1))
-	WantVer(t, c, key, 1<<63+1)
+	wantVer(t, c, key, 1<<63+1)
 
-	twice := Key("twice")
+	twice := newKey("twice")
 	put(c, row(twice, 2), row(twice, 3), row(twice, 1))
-	WantVer(t, c, twice, 3)
+	wantVer(t, c, twice, 3)
 
-	empty := Key("empty")
+	empty := newKey("empty")
 	put(c, cache.Entry{Key: empty, Ver: 1})
-	if got, found := Get(t.Context(), c, []string{empty})[empty]; !found || got.Ver != 1 || len(got.Value) != 0 {
+	if got, found := getAll(t.Context(), c, []string{empty})[empty]; !found || got.Ver != 1 || len(got.Value) != 0 {
 		t.Errorf("a row of no bytes: got %v (found %v), want ver 1", got, found)
 	}
 }
@@ -167,14 +167,14 @@ func testPutMany(t *testing.T, c cache.Cache) {
 	keys := make([]string, n)
 	entries := make([]cache.Entry, n)
 	for i := range keys {
-		keys[i] = Key("many")
+		keys[i] = newKey("many")
 		entries[i] = row(keys[i], 10)
 		if i%3 == 0 {
 			put(c, row(keys[i], uint64(9+i%2*2)))
 		}
 	}
 	put(c, entries...)
-	got := Get(t.Context(), c, keys)
+	got := getAll(t.Context(), c, keys)
 	if len(got) != n {
 		t.Fatalf("Get of %d keys: got %d", n, len(got))
 	}
@@ -188,7 +188,7 @@ func testPutMany(t *testing.T, c cache.Cache) {
 		}
 	}
 	c.Drop(t.Context(), keys)
-	if got := Get(t.Context(), c, keys); len(got) != 0 {
+	if got := getAll(t.Context(), c, keys); len(got) != 0 {
 		t.Errorf("after Drop of all: got %d keys", len(got))
 	}
 }
@@ -197,7 +197,7 @@ func testPutMany(t *testing.T, c cache.Cache) {
 // lower one.
 func testAhead(t *testing.T, c cache.Cache) {
 	for _, row := range []func(string, uint64) cache.Entry{row, long16K} {
-		key, other := Key("ahead"), Key("other")
+		key, other := newKey("ahead"), newKey("other")
 		if ahead := c.Put(t.Context(), []cache.Entry{row(key, 9), row(other, 9)}); len(ahead) != 0 {
 			t.Errorf("nothing was held: got %v", ahead)
 		}
@@ -208,101 +208,101 @@ func testAhead(t *testing.T, c cache.Cache) {
 			t.Errorf("ver 9 was held: got %v", ahead)
 		}
 		c.Disown(t.Context(), []string{key})
-		WantNone(t, c, key)
+		wantNone(t, c, key)
 		put(c, row(key, 5))
-		if got, want := Get(t.Context(), c, []string{key})[key], row(key, 5); got.Ver != 5 || !bytes.Equal(got.Value, want.Value) || !bytes.Equal(got.Body, want.Body) {
+		if got, want := getAll(t.Context(), c, []string{key})[key], row(key, 5); got.Ver != 5 || !bytes.Equal(got.Value, want.Value) || !bytes.Equal(got.Body, want.Body) {
 			t.Errorf("after that: got ver %d, want 5", got.Ver)
 		}
 	}
 }
 
 func testFill(t *testing.T, c cache.Cache) {
-	key := Key("fill")
+	key := newKey("fill")
 	fill(c, row(key, 5))
-	WantVer(t, c, key, 5)
+	wantVer(t, c, key, 5)
 	fill(c, row(key, 4))
-	WantVer(t, c, key, 5)
+	wantVer(t, c, key, 5)
 	fill(c, row(key, 6))
-	WantVer(t, c, key, 5)
+	wantVer(t, c, key, 5)
 	put(c, row(key, 6))
-	WantVer(t, c, key, 6)
+	wantVer(t, c, key, 6)
 	many := make([]cache.Entry, 200)
 	for i := range many {
-		many[i] = row(Key("fill"), 3)
+		many[i] = row(newKey("fill"), 3)
 	}
 	fill(c, many...)
 	for _, e := range many {
-		WantVer(t, c, e.Key, 3)
+		wantVer(t, c, e.Key, 3)
 	}
 }
 
 func testAbsent(t *testing.T, c cache.Cache) {
-	key := Key("absent")
+	key := newKey("absent")
 	fill(c, cache.Entry{Key: key, Ver: 0, Value: []byte("not kept")})
-	WantVer(t, c, key, 0)
+	wantVer(t, c, key, 0)
 	fill(c, row(key, 1))
-	WantVer(t, c, key, 0)
+	wantVer(t, c, key, 0)
 	put(c, row(key, 1))
-	WantVer(t, c, key, 1)
+	wantVer(t, c, key, 1)
 	fill(c, cache.Entry{Key: key})
 	put(c, cache.Entry{Key: key})
-	WantVer(t, c, key, 1)
+	wantVer(t, c, key, 1)
 
-	key = Key("absent")
+	key = newKey("absent")
 	put(c, cache.Entry{Key: key})
-	WantVer(t, c, key, 0)
+	wantVer(t, c, key, 0)
 }
 
 func testDrop(t *testing.T, c cache.Cache) {
-	key, other := Key("drop"), Key("drop")
+	key, other := newKey("drop"), newKey("drop")
 	put(c, row(key, 5), row(other, 5))
-	c.Drop(t.Context(), []string{key, Key("never held")})
-	WantNone(t, c, key)
-	WantVer(t, c, other, 5)
+	c.Drop(t.Context(), []string{key, newKey("never held")})
+	wantNone(t, c, key)
+	wantVer(t, c, other, 5)
 	put(c, row(key, 4))
-	WantVer(t, c, key, 4)
+	wantVer(t, c, key, 4)
 }
 
 // testTooLarge checks that a value past what can be held takes the older row
 // with it, and that no late reader brings that back.
 func testTooLarge(t *testing.T, c cache.Cache) {
-	key := Key("large")
+	key := newKey("large")
 	large := func(ver uint64) cache.Entry {
 		return cache.Entry{Key: key, Ver: ver, Value: make([]byte, 2<<20)}
 	}
 	put(c, row(key, 1))
 	put(c, large(2))
-	WantNone(t, c, key)
+	wantNone(t, c, key)
 	fill(c, row(key, 1))
-	WantNone(t, c, key)
+	wantNone(t, c, key)
 	put(c, row(key, 1))
-	WantNone(t, c, key)
+	wantNone(t, c, key)
 	put(c, row(key, 3))
-	WantVer(t, c, key, 3)
+	wantVer(t, c, key, 3)
 	fill(c, large(4))
-	WantVer(t, c, key, 3)
+	wantVer(t, c, key, 3)
 
-	key = Key("large")
+	key = newKey("large")
 	fill(c, large(1))
-	WantNone(t, c, key)
+	wantNone(t, c, key)
 	put(c, large(1))
-	WantNone(t, c, key)
+	wantNone(t, c, key)
 
-	key = Key("million")
+	key = newKey("million")
 	million := bytes.Repeat([]byte("0123456789"), 100_000)
 	put(c, cache.Entry{Key: key, Ver: 1, Value: million})
-	if got := Get(t.Context(), c, []string{key})[key]; got.Ver != 1 || !bytes.Equal(got.Value, million) {
+	if got := getAll(t.Context(), c, []string{key})[key]; got.Ver != 1 || !bytes.Equal(got.Value, million) {
 		t.Errorf("a value of a million bytes: got ver %d and %d bytes", got.Ver, len(got.Value))
 	}
 }
 
 func testIllegalKey(t *testing.T, c cache.Cache) {
-	good := Key("good")
+	good := newKey("good")
 	for _, bad := range []string{"a space", "line\r\nflush_all", "\x7f", strings.Repeat("k", 250), "body+"} {
 		put(c, row(bad, 1), row(good, 1))
 		fill(c, row(bad, 1))
 		c.Drop(t.Context(), []string{bad})
-		got := Get(t.Context(), c, []string{bad, good})
+		got := getAll(t.Context(), c, []string{bad, good})
 		if _, found := got[bad]; found || len(got) != 1 {
 			t.Errorf("key %.20q: got %v, want only the good key", bad, got)
 		}
@@ -312,16 +312,16 @@ func testIllegalKey(t *testing.T, c cache.Cache) {
 func testContextDone(t *testing.T, c cache.Cache) {
 	done, cancel := context.WithCancel(t.Context())
 	cancel()
-	key, other := Key("done"), Key("done")
+	key, other := newKey("done"), newKey("done")
 	c.Put(done, []cache.Entry{row(key, 1)})
-	WantVer(t, c, key, 1)
-	if got := Get(done, c, []string{key}); len(got) != 0 {
+	wantVer(t, c, key, 1)
+	if got := getAll(done, c, []string{key}); len(got) != 0 {
 		t.Errorf("Get: got %v, want nothing", got)
 	}
 	c.Fill(done, []cache.Entry{row(other, 1)})
-	WantNone(t, c, other)
+	wantNone(t, c, other)
 	c.Drop(done, []string{key})
-	WantNone(t, c, key)
+	wantNone(t, c, key)
 }
 
 // testNeverBack lets 32 writers, fillers and readers at two keys. A reader may
@@ -330,7 +330,7 @@ func testContextDone(t *testing.T, c cache.Cache) {
 func testNeverBack(t *testing.T, c cache.Cache, row func(key string, ver uint64) cache.Entry) {
 	const commits = 150
 	for range 2 {
-		key := Key("back")
+		key := newKey("back")
 		var committed, told atomic.Uint64
 		var writers, others sync.WaitGroup
 		stop := make(chan struct{})
@@ -351,7 +351,7 @@ func testNeverBack(t *testing.T, c cache.Cache, row func(key string, ver uint64)
 				var seen uint64
 				until(stop, func() {
 					least := max(seen, told.Load())
-					e, found := Get(context.Background(), c, []string{key})[key]
+					e, found := getAll(context.Background(), c, []string{key})[key]
 					if found && e.Ver < least {
 						t.Errorf("got ver %d after %d", e.Ver, least)
 					}
@@ -364,7 +364,7 @@ func testNeverBack(t *testing.T, c cache.Cache, row func(key string, ver uint64)
 		writers.Wait()
 		close(stop)
 		others.Wait()
-		if e, found := Get(context.Background(), c, []string{key})[key]; found && e.Ver != committed.Load() {
+		if e, found := getAll(context.Background(), c, []string{key})[key]; found && e.Ver != committed.Load() {
 			t.Errorf("in the end: got ver %d, want %d", e.Ver, committed.Load())
 		}
 	}
@@ -389,34 +389,34 @@ func until(stop <-chan struct{}, f func()) {
 }
 
 func testClosed(t *testing.T, c cache.Cache) {
-	key := Key("closed")
+	key := newKey("closed")
 	put(c, row(key, 1))
 	for range 2 {
 		if err := c.Close(); err != nil {
 			t.Fatalf("Close: %v", err)
 		}
 	}
-	WantNone(t, c, key)
+	wantNone(t, c, key)
 	put(c, row(key, 2))
 	fill(c, row(key, 2))
 	c.Drop(t.Context(), []string{key})
-	WantNone(t, c, key)
+	wantNone(t, c, key)
 }
 
 // testExpiry takes a cache that holds entries of ver for a second and others
 // for long.
 func testExpiry(t *testing.T, c cache.Cache, ver uint64) {
-	short, long := Key("short"), Key("long")
+	short, long := newKey("short"), newKey("long")
 	put(c, row(long, 1-ver), row(short, ver))
-	Eventually(t, "the entry expires", func() bool {
-		_, found := Get(t.Context(), c, []string{short})[short]
+	eventually(t, "the entry expires", func() bool {
+		_, found := getAll(t.Context(), c, []string{short})[short]
 		return !found
 	})
-	WantVer(t, c, long, 1-ver)
+	wantVer(t, c, long, 1-ver)
 }
 
-// Eventually asks until what is true.
-func Eventually(t *testing.T, what string, is func() bool) {
+// eventually asks until what is true.
+func eventually(t *testing.T, what string, is func() bool) {
 	t.Helper()
 	tick := time.NewTicker(5 * time.Millisecond)
 	defer tick.Stop()

@@ -1,4 +1,4 @@
-package cache_test
+package memcache
 
 import (
 	"bytes"

@@ -1,4 +1,4 @@
-package cachetest
+package cache_test
 
 import (
 	"bytes"
@@ -23,7 +23,7 @@ func long16K(key string, ver uint64) cache.Entry { return withBody(key, ver, 16<
 // wantBody fails the test unless c holds exactly e.
 func wantBody(t *testing.T, c cache.Cache, e cache.Entry) {
 	t.Helper()
-	got, found := Get(context.Background(), c, []string{e.Key})[e.Key]
+	got, found := getAll(context.Background(), c, []string{e.Key})[e.Key]
 	if !found || got.Key != e.Key || got.Ver != e.Ver || !bytes.Equal(got.Value, e.Value) || !bytes.Equal(got.Body, e.Body) || got.Partial {
 		t.Fatalf("Get %s: got %q ver %d, %d bytes of body, partial %v (found %v), want ver %d and %d bytes",
 			e.Key, got.Key, got.Ver, len(got.Body), got.Partial, found, e.Ver, len(e.Body))
@@ -32,7 +32,7 @@ func wantBody(t *testing.T, c cache.Cache, e cache.Entry) {
 
 // testBody lets the body of a row grow and shrink.
 func testBody(t *testing.T, c cache.Cache) {
-	key := Key("body")
+	key := newKey("body")
 	for ver, n := range []int{1: 0, 2: 100, 3: 2 << 10, 4: 2<<10 + 1, 5: 900 << 10, 6: 10, 7: 4 << 10, 8: 5 << 10} {
 		if ver > 0 {
 			e := withBody(key, uint64(ver), n)
@@ -44,24 +44,24 @@ func testBody(t *testing.T, c cache.Cache) {
 			wantBody(t, c, e)
 		}
 	}
-	key = Key("body")
+	key = newKey("body")
 	e := withBody(key, 3, 8<<10)
 	fill(c, e)
 	wantBody(t, c, e)
 	c.Drop(t.Context(), []string{key})
-	WantNone(t, c, key)
+	wantNone(t, c, key)
 	put(c, withBody(key, 2, 9<<10))
 	wantBody(t, c, withBody(key, 2, 9<<10))
 }
 
 // testHeads asks for heads alone, and fills them alone.
 func testHeads(t *testing.T, c cache.Cache) {
-	short, long, alone, gone := Key("short"), Key("long"), Key("alone"), Key("gone")
+	short, long, alone, gone := newKey("short"), newKey("long"), newKey("alone"), newKey("gone")
 	put(c, withBody(short, 4, 10), withBody(long, 5, 50<<10))
 	head := row(alone, 6)
 	head.Partial = true
 	fill(c, head)
-	got := Heads(t.Context(), c, []string{short, long, alone, gone})
+	got := headsOf(t.Context(), c, []string{short, long, alone, gone})
 	if len(got) != 3 {
 		t.Errorf("got %d heads, want 3", len(got))
 	}
@@ -70,7 +70,7 @@ func testHeads(t *testing.T, c cache.Cache) {
 			t.Errorf("head of %s: got %q at %d, want %q at %d", key, got[key].Value, got[key].Ver, want.Value, ver)
 		}
 	}
-	WantNone(t, c, alone)
+	wantNone(t, c, alone)
 	fill(c, withBody(alone, 6, 20))
 	wantBody(t, c, withBody(alone, 6, 20))
 
@@ -83,9 +83,9 @@ func testHeads(t *testing.T, c cache.Cache) {
 // testToken replaces entries by what came with them.
 func testToken(t *testing.T, c cache.Cache) {
 	for _, n := range []int{0, 10, 10 << 10} {
-		key := Key("token")
+		key := newKey("token")
 		put(c, withBody(key, 1, n))
-		old := Get(t.Context(), c, []string{key})[key]
+		old := getAll(t.Context(), c, []string{key})[key]
 		next, late := withBody(key, 2, n), withBody(key, 2, n)
 		next.Token, late.Token = old.Token, old.Token
 		put(c, next)
@@ -104,7 +104,7 @@ func testToken(t *testing.T, c cache.Cache) {
 // testNeverBackToken lets writers that each read, commit the next ver and tell it
 // by the token they read race with readers, on rows long and short in turns.
 func testNeverBackToken(t *testing.T, c cache.Cache) {
-	key := Key("chain")
+	key := newKey("chain")
 	size := func(ver uint64) int { return int(ver%3) * 3 << 10 }
 	var mu sync.Mutex // the database: only the next ver may be committed
 	committed := uint64(1)
@@ -113,7 +113,7 @@ func testNeverBackToken(t *testing.T, c cache.Cache) {
 	for range 8 {
 		all.Go(func() {
 			for range 200 {
-				e, found := Get(context.Background(), c, []string{key})[key]
+				e, found := getAll(context.Background(), c, []string{key})[key]
 				if found && len(e.Body) != size(e.Ver) {
 					t.Errorf("ver %d has a body of %d bytes, want %d", e.Ver, len(e.Body), size(e.Ver))
 				}
@@ -131,7 +131,7 @@ func testNeverBackToken(t *testing.T, c cache.Cache) {
 					next.Token = e.Token
 				}
 				put(c, next)
-				if got, found := Get(context.Background(), c, []string{key})[key]; found && got.Ver < next.Ver {
+				if got, found := getAll(context.Background(), c, []string{key})[key]; found && got.Ver < next.Ver {
 					t.Errorf("got ver %d after %d was told", got.Ver, next.Ver)
 				}
 			}

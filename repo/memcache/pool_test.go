@@ -1,9 +1,10 @@
-package cache
+package memcache
 
 import (
 	"bufio"
 	"errors"
 	"fmt"
+	"log/slog"
 	"math/rand/v2"
 	"net"
 	"path/filepath"
@@ -15,7 +16,7 @@ import (
 )
 
 // serve answers each line that a client sends.
-func serve(t *testing.T, answer func(line string) string) address {
+func serve(t *testing.T, answer func(line string) string) string {
 	path := filepath.Join(t.TempDir(), "s")
 	l, err := net.Listen("unix", path)
 	if err != nil {
@@ -38,14 +39,50 @@ func serve(t *testing.T, answer func(line string) string) address {
 			}()
 		}
 	}()
-	return address{"unix", path}
+	return path
 }
 
-// TestLanes_Get has many readers ask at once for keys that others ask for too,
+// onePool is a pool of a session with a server that is not probed.
+func onePool(t *testing.T, server string, timeout time.Duration, conns, keys int) *pool {
+	s := newServer(server, Config{Timeout: timeout, MaxConns: shortConns + 1, Log: slog.New(slog.DiscardHandler)}, newMetrics(nil))
+	ses := s.session.Load()
+	ses.short = newPool(s, ses, conns, keys)
+	t.Cleanup(ses.close)
+	return ses.short
+}
+
+// asks asks for keys and returns what is held.
+func (p *pool) asks(keys ...string) ([]Item, error) {
+	at := make([]int, len(keys))
+	for i := range at {
+		at[i] = i
+	}
+	q := questions.Get().(*question)
+	q.keys, q.at, q.out = keys, at, make([]Item, len(keys))
+	err := p.ask(q)
+	out := q.out
+	questions.Put(q)
+	return out, err
+}
+
+// wantIdle fails the test unless all connections are free and nobody waits.
+func wantIdle(t *testing.T, p *pool, most int) {
+	t.Helper()
+	if n := int(p.made.Load()); n > most || len(p.free) != n {
+		t.Errorf("in the end %d of %d connections are free, want all of at most %d", len(p.free), n, most)
+	}
+	select {
+	case <-p.waiting:
+		t.Error("somebody still waits")
+	default:
+	}
+}
+
+// TestPool_Get has many readers ask at once for keys that others ask for too,
 // some of them twice, some of them not held.
-func TestLanes_Get(t *testing.T) {
+func TestPool_Get(t *testing.T) {
 	t.Parallel()
-	l := newLanes(serve(t, func(line string) string {
+	p := onePool(t, serve(t, func(line string) string {
 		var b strings.Builder
 		for _, key := range strings.Fields(line)[1:] {
 			if !strings.HasPrefix(key, "gone") {
@@ -54,8 +91,7 @@ func TestLanes_Get(t *testing.T) {
 			}
 		}
 		return b.String() + "END\r\n"
-	}), 10*time.Second, headLanes)
-	defer l.close()
+	}), 10*time.Second, shortConns, shortKeys)
 	var readers sync.WaitGroup
 	for range 40 {
 		readers.Go(func() {
@@ -64,7 +100,7 @@ func TestLanes_Get(t *testing.T) {
 				for i := range keys {
 					keys[i] = []string{"a", "bb", "gone", "c", "gone2"}[rand.IntN(5)]
 				}
-				a, err := l.ask(keys)
+				items, err := p.asks(keys...)
 				if err != nil {
 					t.Error(err)
 					return
@@ -74,23 +110,20 @@ func TestLanes_Get(t *testing.T) {
 					if strings.HasPrefix(key, "gone") {
 						want, cas = "", 0
 					}
-					if got := a.items[i]; string(got.value) != want || got.cas != cas {
-						t.Errorf("%v: got %q, %d of key %d", keys, got.value, got.cas, i)
+					if got := items[i]; string(got.Value) != want || got.CAS.id != cas {
+						t.Errorf("%v: got %q, %d of key %d", keys, got.Value, got.CAS.id, i)
 					}
 				}
-				a.release()
 			}
 		})
 	}
 	readers.Wait()
-	if len(l.free) != headLanes.lanes || len(l.waiting) != 0 {
-		t.Errorf("in the end %d lanes are free and %d readers wait", len(l.free), len(l.waiting))
-	}
+	wantIdle(t, p, shortConns)
 }
 
-// TestLanes_Bad has the server answer what no reader can use. Nobody may be left
+// TestPool_Bad has the server answer what no reader can use. Nobody may be left
 // waiting, and the next question is answered.
-func TestLanes_Bad(t *testing.T) {
+func TestPool_Bad(t *testing.T) {
 	t.Parallel()
 	for _, bad := range []string{
 		"ERROR\r\n", "SERVER_ERROR out of memory\r\n", "VALUE k\r\n", "VALUE k 0 x 1\r\n", "VALUE k 0 -1 1\r\n",
@@ -100,20 +133,18 @@ func TestLanes_Bad(t *testing.T) {
 		t.Run(bad[:min(len(bad), 20)], func(t *testing.T) {
 			var mu sync.Mutex
 			good := false
-			l := newLanes(serve(t, func(string) string {
+			p := onePool(t, serve(t, func(string) string {
 				mu.Lock()
 				defer mu.Unlock()
 				if good {
 					return "VALUE k 0 1 7\r\nv\r\nEND\r\n"
 				}
 				return bad
-			}), 10*time.Second, headLanes)
-			defer l.close()
+			}), 10*time.Second, shortConns, shortKeys)
 			var readers sync.WaitGroup
 			for range 10 {
 				readers.Go(func() {
-					a, err := l.ask([]string{"k"})
-					if a.release(); err == nil {
+					if _, err := p.asks("k"); err == nil {
 						t.Error("got no error")
 					}
 				})
@@ -122,50 +153,47 @@ func TestLanes_Bad(t *testing.T) {
 			mu.Lock()
 			good = true
 			mu.Unlock()
-			a, err := l.ask([]string{"k"})
-			if err != nil || string(a.items[0].value) != "v" || a.items[0].cas != 7 {
-				t.Errorf("afterwards: got %q, %d, %v", a.items[0].value, a.items[0].cas, err)
+			items, err := p.asks("k")
+			if err != nil || string(items[0].Value) != "v" || items[0].CAS.id != 7 {
+				t.Errorf("afterwards: got %+v, %v", items[0], err)
 			}
 		})
 	}
 }
 
-// TestLanes_Huge has somebody else store more under a key than is ever read.
-func TestLanes_Huge(t *testing.T) {
+// TestPool_Huge has somebody else store more under a key than is ever read.
+func TestPool_Huge(t *testing.T) {
 	t.Parallel()
-	l := newLanes(serve(t, func(string) string {
+	p := onePool(t, serve(t, func(string) string {
 		return "VALUE k 0 3000000 1\r\n" + strings.Repeat("x", 3000000) + "\r\nVALUE l 0 1 2\r\nv\r\nEND\r\n"
-	}), 10*time.Second, headLanes)
-	defer l.close()
+	}), 10*time.Second, shortConns, shortKeys)
 	for range 3 {
-		a, err := l.ask([]string{"k", "l"})
-		if err != nil || a.items[0].value != nil || string(a.items[1].value) != "v" {
-			t.Errorf("got %d bytes and %q, %v", len(a.items[0].value), a.items[1].value, err)
+		items, err := p.asks("k", "l")
+		if err != nil || items[0].Value != nil || string(items[1].Value) != "v" {
+			t.Errorf("got %d bytes and %q, %v", len(items[0].Value), items[1].Value, err)
 		}
-		a.release()
 	}
 }
 
-// TestLanes_Slow has a server that answers, but only one question after the
+// TestPool_Slow has a server that answers, but only one question after the
 // other. Nobody waits for long, and nobody takes it for one that is away.
-func TestLanes_Slow(t *testing.T) {
+func TestPool_Slow(t *testing.T) {
 	t.Parallel()
 	const timeout = 200 * time.Millisecond
-	l := newLanes(serve(t, func(line string) string {
-		time.Sleep(timeout / 2)
+	p := onePool(t, serve(t, func(line string) string {
+		time.Sleep(timeout / 2) // this server is slow: it is what is tested
 		var b strings.Builder
 		for _, key := range strings.Fields(line)[1:] {
 			fmt.Fprintf(&b, "VALUE %s 0 1 1\r\nv\r\n", key)
 		}
 		return b.String() + "END\r\n"
-	}), timeout, kindOfLanes{1, 1})
-	defer l.close()
+	}), timeout, 1, 1)
 	var readers sync.WaitGroup
 	var found atomic.Int32
 	for range 20 {
 		readers.Go(func() {
 			start := time.Now()
-			a, err := l.ask([]string{"k"})
+			_, err := p.asks("k")
 			if err == nil {
 				found.Add(1)
 			} else if unanswered(err) || !errors.Is(err, errBusy) {
@@ -174,71 +202,62 @@ func TestLanes_Slow(t *testing.T) {
 			if took := time.Since(start); took > 3*timeout {
 				t.Errorf("waited %v", took)
 			}
-			a.release()
 		})
 	}
 	readers.Wait()
 	if n := found.Load(); n < 1 || n > 4 {
 		t.Errorf("%d of 20 readers were answered", n)
 	}
-	if len(l.free) != 1 || len(l.waiting) != 0 {
-		t.Errorf("in the end %d lanes are free and %d readers wait", len(l.free), len(l.waiting))
-	}
+	wantIdle(t, p, 1)
 }
 
-// TestLanes_Closed has the lanes closed while one reader asks and others wait:
+// TestPool_Closed has the pool closed while one reader asks and others wait:
 // nobody asks any more.
-func TestLanes_Closed(t *testing.T) {
+func TestPool_Closed(t *testing.T) {
 	t.Parallel()
 	asked, answer := make(chan bool, 20), make(chan bool)
-	l := newLanes(serve(t, func(string) string {
+	p := onePool(t, serve(t, func(string) string {
 		asked <- true
 		<-answer
 		return "END\r\n"
-	}), 10*time.Second, kindOfLanes{1, 1})
+	}), 10*time.Second, 1, 1)
 	var readers sync.WaitGroup
 	var failed atomic.Int32
+	begun := make(chan bool, 5)
 	for range 5 {
 		readers.Go(func() {
-			if _, err := l.ask([]string{"k"}); errors.Is(err, errAway) {
+			begun <- true
+			if _, err := p.asks("k"); errors.Is(err, ErrAway) {
 				failed.Add(1)
 			}
 		})
 	}
-	<-asked
-	for l.waits() < 4 {
-		time.Sleep(time.Millisecond)
+	for range 5 {
+		<-begun
 	}
-	l.close()
+	<-asked // the others wait, or are about to
+	p.close()
 	close(answer)
 	readers.Wait()
 	if len(asked) != 0 || failed.Load() != 4 {
 		t.Errorf("%d more questions, %d readers refused, want 4", len(asked), failed.Load())
 	}
-	if _, err := l.ask([]string{"k"}); !errors.Is(err, errAway) {
+	if _, err := p.asks("k"); !errors.Is(err, ErrAway) {
 		t.Errorf("afterwards: got %v", err)
 	}
 }
 
-// waits returns how many readers wait for a lane.
-func (l *lanes) waits() int {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return len(l.waiting)
-}
-
-// TestLanes_Hang has the server answer nobody: all get an error after one
-// time-out, those who wait for a lane too.
-func TestLanes_Hang(t *testing.T) {
+// TestPool_Hang has the server answer nobody: all get an error after one
+// time-out, those who wait for their turn too.
+func TestPool_Hang(t *testing.T) {
 	t.Parallel()
 	const timeout = 300 * time.Millisecond
-	l := newLanes(serve(t, func(string) string { return "" }), timeout, headLanes)
-	defer l.close()
+	p := onePool(t, serve(t, func(string) string { return "" }), timeout, shortConns, shortKeys)
 	var readers sync.WaitGroup
 	for range 20 {
 		readers.Go(func() {
 			start := time.Now()
-			_, err := l.ask([]string{"k"})
+			_, err := p.asks("k")
 			if took := time.Since(start); err == nil || took > 2*timeout-timeout/10 {
 				t.Errorf("got %v after %v", err, took)
 			}

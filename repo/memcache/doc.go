@@ -1,0 +1,63 @@
+// Package memcache talks to memcached servers, and is the only one that does.
+//
+// It knows keys, bytes and commands; what the bytes mean is the business of its callers:
+// versioned rows (repo/cache) today, presence keys and hot timelines next.
+//
+//	Client.Get, GetLong    questions: many keys, of many callers together
+//	Client.Do              batches of commands, their answers read together
+//	Client.Write           the same for what must not be lost: see Dirty keys
+//	       │  a key belongs to one server
+//	       v
+//	server ── session ─┬─ short pool   2 connections, shared questions
+//	(breaker,          └─ long pool    all others: long values, batches
+//	 dirty keys)
+//
+// # Connections
+//
+// A client library waits for each answer before it sends the next command. A commit updates
+// hundreds of rows, and a thousand readers each want one key: the round trips and system
+// calls would cost more than the work. So this package has a connection of its own, with two
+// uses. A batch sends up to 128 commands and then reads their answers. A question asks
+// for the keys of all callers who wait: while the connections are in use, callers queue
+// up, and whoever gets the next one asks for the others too. Sixty-four readers of single
+// keys are answered four times as fast as with a question each, and one alone waits for nobody.
+//
+// Config.MaxConns is the one limit of connections to a server.
+//
+// # Bounded waits
+//
+// Each wait for a sign of life of a server ends after one time-out. A reader waits at most a
+// quarter more than that for its turn, a writer as long as the server answers others. All
+// calls that are under way when a server hangs time out together, and the first of them
+// closes it for those that follow, who pay nothing.
+//
+// # When a server is away
+//
+// Each server has a breaker:
+//
+//	      a call is not answered, or a key becomes dirty
+//	up ──────────────────────────────────────────────────> away <──┐
+//	^                                                        │      │ again
+//	│ every dirty key is deleted            a probe is answered     │
+//	└──────────────────────── repairing <────────────────────┘      │
+//	                              └─────────────────────────────────┘
+//
+// While a server is away, nothing is sent to it. A probe asks for its version at once and
+// then every 250 ms. When it is answered, the dirty keys are deleted, while writers may
+// write already, so that dirty keys do not become more. Only then may readers read.
+//
+// The keys of a server that is away do not move to another: when they moved back they
+// would find what is outdated. For the same reason a change of the server list may show
+// what is as old as its expiry.
+//
+// # Dirty keys
+//
+// A key is dirty when a Write could not be carried out, or nobody knows whether it was:
+// the server may hold what is outdated. A dirty key is deleted before its server is read
+// again. Commands that timed out may lie in socket buffers and be carried out after the
+// return, so dirty keys are deleted once more a second later.
+//
+// Dirty keys are in the memory of the process that could not write. If it ends before the
+// server is back, or more than a million keys are dirty, expiry bounds how long what is
+// outdated can be read.
+package memcache
