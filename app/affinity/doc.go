@@ -1,4 +1,4 @@
-// Package affinity decides how near accounts are to each other, from what they
+// Package affinity decides how close accounts are to each other, from what they
 // do with each other, and puts an account's friends into that order.
 //
 //	s(u) = sum over the events of w(kind) · 2^-((u-t)/H)
@@ -26,7 +26,7 @@
 // that folds in between neither repeat nor skip anybody. Where the cache has
 // lost it, the order goes on in the row as it is now: after the same account, or
 // after the same rank if that account is gone; then somebody whose score crossed
-// the reader's place may come twice or not at all, once.
+// the reader's position may come twice or not at all, once.
 //
 // Friends that stand in the archive of a long list come among the others,
 // whatever their score.

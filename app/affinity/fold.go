@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"slices"
 	"time"
 
@@ -13,26 +14,11 @@ import (
 	"kith/repo/interaction"
 )
 
-// Log is the interaction log.
-type Log interface {
-	Next(ctx context.Context, bucket uint16) (uint16, error)
-	Load(ctx context.Context, bucket uint16, after, below uint64, limit int) ([]interaction.Batch, error)
-	Count(ctx context.Context, first, last uint16) (int64, error)
-	Drop(ctx context.Context, b interaction.Batch) error
-}
-
-var _ Log = (*interaction.Store)(nil)
-
-// Rows keeps affinity rows.
+// Rows keeps affinity rows; a test has folds lost.
 type Rows interface {
-	Row(ctx context.Context, id uint64) (affinity.Row, error)
 	Fresh(ctx context.Context, ids []uint64) (map[uint64]affinity.Row, error)
 	Fold(ctx context.Context, bucket uint16, rows []affinity.Row, batches []interaction.Batch, now uint32) (bool, error)
-	Keep(ctx context.Context, r affinity.Row)
-	Kept(ctx context.Context, id, ver uint64) (affinity.Row, error)
 }
-
-var _ Rows = (*affinity.Store)(nil)
 
 // Bounds of one step.
 const (
@@ -45,18 +31,18 @@ const (
 // is folded once.
 type Folder struct {
 	cfg  Config
-	log  Log
+	log  *interaction.Store
 	rows Rows
 	now  func() time.Time
 	out  *slog.Logger
 }
 
-// NewFolder makes a Folder; out is told of batches that cannot be read.
-func NewFolder(cfg Config, log Log, rows Rows, now func() time.Time, out *slog.Logger) *Folder {
+// NewFolder makes a Folder; out gets the batches that cannot be read.
+func NewFolder(cfg Config, log *interaction.Store, rows Rows, now func() time.Time, out *slog.Logger) *Folder {
 	return &Folder{cfg: cfg, log: log, rows: rows, now: now, out: out}
 }
 
-// Folded tells what a step did.
+// Folded is what a step did.
 type Folded struct {
 	Events, Batches, Rows int
 	// More says that the bucket has older batches than those that came while
@@ -64,8 +50,7 @@ type Folded struct {
 	More bool
 }
 
-// Waiting tells how many events the log holds of buckets from the first to the
-// last.
+// Waiting counts the events that the log holds of buckets from the first to the last.
 func (f *Folder) Waiting(ctx context.Context, first, last uint16) (n int64, err error) {
 	const step = 64 // buckets in one statement
 	for at := int(first); at <= int(last) && err == nil; at += step {
@@ -86,7 +71,7 @@ func (f *Folder) Next(ctx context.Context, bucket uint16) (uint16, bool, error) 
 	return next, err == nil, err
 }
 
-// Look tells what Step would do with a whole bucket, and writes nothing. Batches
+// Look counts what Step would do with a whole bucket, and writes nothing. Batches
 // that cannot be read do not count.
 func (f *Folder) Look(ctx context.Context, bucket uint16, below uint64) (would Folded, err error) {
 	actors := map[uint64]bool{}
@@ -139,15 +124,23 @@ func (f *Folder) try(ctx context.Context, bucket uint16, below uint64) (Folded, 
 		return Folded{}, false, err
 	}
 	done := Folded{Events: len(events), Batches: len(taken), More: len(taken) < len(batches) || len(batches) == maxBatches}
-	byActor := group(events)
-	done.Rows = len(byActor)
 	if len(taken) == 0 {
 		return done, true, nil
 	}
-	rows, err := f.fold(ctx, byActor)
+	byActor := map[uint64][]interaction.Event{}
+	for _, e := range events {
+		byActor[e.Actor] = append(byActor[e.Actor], e)
+	}
+	ids := slices.Sorted(maps.Keys(byActor))
+	old, err := f.rows.Fresh(ctx, ids)
 	if err != nil {
 		return Folded{}, false, err
 	}
+	rows := make([]affinity.Row, len(ids))
+	for i, id := range ids {
+		rows[i] = f.cfg.add(old[id], byActor[id])
+	}
+	done.Rows = len(rows)
 	won, err := f.rows.Fold(ctx, bucket, rows, taken, uint32(f.now().Unix()))
 	return done, won, err
 }
@@ -171,31 +164,4 @@ func (f *Folder) decode(ctx context.Context, batches []interaction.Batch) (taken
 		events = append(events, some...)
 	}
 	return taken, events, nil
-}
-
-// group puts the events of each actor together.
-func group(events []interaction.Event) map[uint64][]interaction.Event {
-	out := map[uint64][]interaction.Event{}
-	for _, e := range events {
-		out[e.Actor] = append(out[e.Actor], e)
-	}
-	return out
-}
-
-// fold returns the rows as they are with the events added.
-func (f *Folder) fold(ctx context.Context, byActor map[uint64][]interaction.Event) ([]affinity.Row, error) {
-	ids := make([]uint64, 0, len(byActor))
-	for id := range byActor {
-		ids = append(ids, id)
-	}
-	slices.Sort(ids)
-	old, err := f.rows.Fresh(ctx, ids)
-	if err != nil {
-		return nil, err
-	}
-	rows := make([]affinity.Row, len(ids))
-	for i, id := range ids {
-		rows[i] = f.cfg.add(old[id], byActor[id])
-	}
-	return rows, nil
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strconv"
+	"strings"
 
 	"kith/app"
 	"kith/repo"
@@ -12,22 +14,14 @@ import (
 	"kith/repo/relation"
 )
 
-// Relations answers questions about relation rows.
-type Relations interface {
-	Row(ctx context.Context, id uint64) (relation.Row, error)
-	Page(ctx context.Context, row relation.Row, o list.Order, r list.Range) ([]list.Entry, error)
-}
-
-var _ Relations = (*relation.Store)(nil)
-
 // Service orders friends. It is safe for concurrent use.
 type Service struct {
-	rows      Rows
-	relations Relations
+	rows      *affinity.Store
+	relations *relation.Store
 }
 
 // NewService makes a Service.
-func NewService(rows Rows, relations Relations) *Service {
+func NewService(rows *affinity.Store, relations *relation.Store) *Service {
 	return &Service{rows: rows, relations: relations}
 }
 
@@ -41,28 +35,50 @@ type Page struct {
 	Full bool   // there are as many as were asked for, so more may follow
 }
 
-// Friends returns the owner's friends that come after a cursor, nearest first.
+func (p *Page) add(id uint64, next Cursor) { p.IDs, p.Next = append(p.IDs, id), next }
+
+// Friends returns the owner's friends that come after a cursor, closest first.
 // It is for the owner's eyes only.
 func (s *Service) Friends(ctx context.Context, owner uint64, after Cursor, limit int) (Page, error) {
-	limit = min(max(limit, 0), MaxPage)
-	if limit == 0 {
+	if limit = min(limit, MaxPage); limit <= 0 {
 		return Page{}, nil
 	}
+	p, err := s.friends(ctx, owner, after, limit)
+	return p, app.From(err)
+}
+
+func (s *Service) friends(ctx context.Context, owner uint64, after Cursor, limit int) (p Page, err error) {
 	row, after, err := s.orderOf(ctx, owner, after)
 	if err != nil {
-		return Page{}, app.From(err)
+		return p, err
 	}
-	near, err := s.scoredFriends(ctx, owner, row)
+	own, err := s.relations.Row(ctx, owner)
 	if err != nil {
-		return Page{}, app.From(err)
+		return p, err
 	}
-	var p Page
-	if after.part != others {
-		p.takeScored(near, row.Ver, after, limit)
+	scored, err := friendsAmong(row.Entries, own)
+	if err != nil {
+		return p, err
 	}
-	if len(p.IDs) < limit {
-		if err := s.takeOthers(ctx, owner, near, row.Ver, after, limit, &p); err != nil {
-			return Page{}, app.From(err)
+	for rank, e := range row.Entries {
+		if scored[e.ID] && len(p.IDs) < limit && after.part != unscored && (after.part == 0 || rank > int(after.n)) {
+			p.add(e.ID, Cursor{part: ranked, ver: row.Ver, n: uint32(rank), id: e.ID})
+		}
+	}
+	if want := limit - len(p.IDs); want > 0 {
+		var from list.Cursor
+		if after.part == unscored {
+			from = list.Cursor{Time: after.n, ID: after.id}
+		}
+		// A page that is longer by the number of the scored has enough others.
+		entries, err := s.relations.Page(ctx, own, list.ByFriend, list.Range{Before: from, Limit: want + len(scored)})
+		if err != nil {
+			return Page{}, err
+		}
+		for _, e := range entries {
+			if len(p.IDs) < limit && !scored[e.ID] {
+				p.add(e.ID, Cursor{part: unscored, ver: row.Ver, n: e.Time, id: e.ID})
+			}
 		}
 	}
 	if p.Full = len(p.IDs) == limit; p.Full && after.ver != row.Ver {
@@ -71,16 +87,10 @@ func (s *Service) Friends(ctx context.Context, owner uint64, after Cursor, limit
 	return p, nil
 }
 
-// ranked is a friend with its rank in the affinity row.
-type ranked struct {
-	id   uint64
-	rank uint32
-}
-
 // orderOf returns the affinity row in whose order a page stands, and the cursor
 // as it reads in that row.
 func (s *Service) orderOf(ctx context.Context, owner uint64, after Cursor) (affinity.Row, Cursor, error) {
-	if after.part != 0 && after.ver == 0 { // nobody had a score
+	if after.part != 0 && after.ver == 0 { // no friend had a score
 		return affinity.Row{AccountID: owner}, after, nil
 	}
 	row, err := s.rows.Row(ctx, owner)
@@ -94,75 +104,64 @@ func (s *Service) orderOf(ctx context.Context, owner uint64, after Cursor) (affi
 	if !errors.Is(err, repo.ErrNotFound) {
 		return row, after, err
 	}
-	if at := slices.IndexFunc(row.Entries, func(e affinity.Entry) bool { return e.ID == after.id }); at >= 0 && after.part == scored {
+	if at := slices.IndexFunc(row.Entries, func(e affinity.Entry) bool { return e.ID == after.id }); at >= 0 && after.part == ranked {
 		after.n = uint32(at)
 	}
 	return row, after, nil
 }
 
-// scoredFriends returns those of the row who are friends at hand, in its order.
-func (s *Service) scoredFriends(ctx context.Context, owner uint64, row affinity.Row) ([]ranked, error) {
-	out := []ranked{}
-	if len(row.Entries) == 0 {
-		return out, nil
-	}
-	own, err := s.relations.Row(ctx, owner)
-	if err != nil {
-		return nil, err
-	}
+// friendsAmong returns which of the scored are friends by the list of a row.
+func friendsAmong(scored []affinity.Entry, own relation.Row) (map[uint64]bool, error) {
 	v, err := own.View()
 	if err != nil {
 		return nil, err
 	}
-	ids := make([]uint64, len(row.Entries))
-	for i, e := range row.Entries {
+	ids := make([]uint64, len(scored))
+	for i, e := range scored {
 		ids[i] = e.ID
 	}
 	rels := make([]list.Rel, len(ids))
 	v.Rels(ids, rels)
 	const friend = list.IsFollowing | list.IsFollower
+	out := make(map[uint64]bool, len(ids))
 	for i, id := range ids {
 		if rels[i]&friend == friend {
-			out = append(out, ranked{id, uint32(i)})
+			out[id] = true
 		}
 	}
 	return out, nil
 }
 
-// takeScored adds scored friends that come after the cursor.
-func (p *Page) takeScored(near []ranked, ver uint64, after Cursor, limit int) {
-	for _, r := range near {
-		if len(p.IDs) == limit {
-			return
-		}
-		if after.part == 0 || r.rank > after.n {
-			p.IDs = append(p.IDs, r.id)
-			p.Next = Cursor{part: scored, ver: ver, n: r.rank, id: r.id}
-		}
-	}
+// Cursor is where a page of friends by affinity ends and the next goes on; the zero
+// Cursor is the beginning. The package doc says what its text means.
+type Cursor struct {
+	part byte // ranked, unscored, or 0: the beginning
+	ver  uint64
+	n    uint32 // the rank of the account, or the time of the friendship
+	id   uint64
 }
 
-// takeOthers fills the page with friends without a score, newest first. One page
-// of the list that is longer by the number of the scored has enough of them.
-func (s *Service) takeOthers(ctx context.Context, owner uint64, near []ranked, ver uint64, after Cursor, limit int, p *Page) error {
-	known := make(map[uint64]bool, len(near))
-	for _, r := range near {
-		known[r.id] = true
+const (
+	ranked   = 's'
+	unscored = 'r'
+)
+
+// String writes a cursor as it stands in a link.
+func (c Cursor) String() string {
+	return string(c.part) + strconv.FormatUint(c.ver, 36) + "-" + strconv.FormatUint(uint64(c.n), 10) + "-" + strconv.FormatUint(c.id, 10)
+}
+
+// ParseCursor reads what String wrote, and nothing else.
+func ParseCursor(s string) (Cursor, bool) {
+	if len(s) == 0 || s[0] != ranked && s[0] != unscored {
+		return Cursor{}, false
 	}
-	want := limit - len(p.IDs)
-	row, err := s.relations.Row(ctx, owner)
-	if err != nil {
-		return err
-	}
-	entries, err := s.relations.Page(ctx, row, list.ByFriend, list.Range{Before: after.place(), Limit: want + len(near)})
-	if err != nil {
-		return err
-	}
-	for _, e := range entries {
-		if len(p.IDs) < limit && !known[e.ID] {
-			p.IDs = append(p.IDs, e.ID)
-			p.Next = Cursor{part: others, ver: ver, n: e.Time, id: e.ID}
-		}
-	}
-	return nil
+	ver, rest, _ := strings.Cut(s[1:], "-")
+	rank, id, _ := strings.Cut(rest, "-")
+	c := Cursor{part: s[0]}
+	c.ver, _ = strconv.ParseUint(ver, 36, 64)
+	n, _ := strconv.ParseUint(rank, 10, 32)
+	c.n = uint32(n)
+	c.id, _ = strconv.ParseUint(id, 10, 63)
+	return c, c.id > 0 && c.String() == s
 }

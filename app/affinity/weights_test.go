@@ -97,7 +97,7 @@ func TestConfig_Add_Bounds(t *testing.T) {
 }
 
 func TestParseCursor(t *testing.T) {
-	for _, c := range []Cursor{{scored, 12345, 7, 99}, {others, 0, math.MaxUint32, 1<<63 - 1}} {
+	for _, c := range []Cursor{{ranked, 12345, 7, 99}, {unscored, 0, math.MaxUint32, 1<<63 - 1}} {
 		if got, ok := ParseCursor(c.String()); !ok || got != c {
 			t.Errorf("got %v, %v, want %v", got, ok, c)
 		}

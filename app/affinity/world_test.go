@@ -84,3 +84,12 @@ func (w *world) fold() (events int) {
 		}
 	}
 }
+
+// group puts the events of each actor together.
+func group(events []interaction.Event) map[uint64][]interaction.Event {
+	out := map[uint64][]interaction.Event{}
+	for _, e := range events {
+		out[e.Actor] = append(out[e.Actor], e)
+	}
+	return out
+}

@@ -1,5 +1,5 @@
 // Package suggest decides whom an account may want to follow: those whom the
-// people near to it follow.
+// people closest to it follow.
 //
 // The sources are up to 50 of the accounts it follows, those with the highest
 // affinity and then the newest, each with up to its 200 newest followings:

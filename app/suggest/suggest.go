@@ -10,6 +10,7 @@ import (
 	"slices"
 	"time"
 
+	"kith/app"
 	"kith/repo"
 	"kith/repo/affinity"
 	"kith/repo/list"
@@ -26,45 +27,12 @@ const (
 	maxChecked = 2 * suggest.MaxSuggested
 )
 
-// Rows keeps suggest rows.
-type Rows interface {
-	Row(ctx context.Context, id uint64) (suggest.Row, error)
-	Edit(ctx context.Context, id uint64, edit func(*suggest.Row) bool) error
-	MadeAt(ctx context.Context, ids []uint64) (map[uint64]uint32, error)
-}
-
-var _ Rows = (*suggest.Store)(nil)
-
-// Relations answers questions about relation rows.
-type Relations interface {
-	Row(ctx context.Context, id uint64) (relation.Row, error)
-	Rows(ctx context.Context, ids []uint64) ([]relation.Row, error)
-	Rels(ctx context.Context, row relation.Row, ids []uint64, of list.Rel) ([]list.Rel, relation.Options, error)
-}
-
-var _ Relations = (*relation.Store)(nil)
-
-// Affinities keeps affinity rows.
-type Affinities interface {
-	Row(ctx context.Context, id uint64) (affinity.Row, error)
-}
-
-var _ Affinities = (*affinity.Store)(nil)
-
-// Marks tells who was seen when.
-type Marks interface {
-	Walk(ctx context.Context, after uint64, limit int) ([]seen.Mark, error)
-	One(ctx context.Context, id uint64) (seen.Mark, error)
-}
-
-var _ Marks = (*seen.Store)(nil)
-
 // Config is what a Service works with.
 type Config struct {
-	Rows       Rows
-	Relations  Relations
-	Affinities Affinities
-	Seen       Marks
+	Rows       *suggest.Store
+	Relations  *relation.Store
+	Affinities *affinity.Store
+	Seen       *seen.Store
 	Now        func() time.Time
 	// HalfLife is that of affinities.
 	HalfLife time.Duration
@@ -116,10 +84,7 @@ func (s *Service) due(ctx context.Context, marks []seen.Mark) ([]uint64, error) 
 		}
 	}
 	made, err := s.cfg.Rows.MadeAt(ctx, ids)
-	if err != nil {
-		return nil, err
-	}
-	return slices.DeleteFunc(ids, func(id uint64) bool { return int64(made[id]) > now.Add(-s.cfg.Refresh).Unix() }), nil
+	return slices.DeleteFunc(ids, func(id uint64) bool { return int64(made[id]) > now.Add(-s.cfg.Refresh).Unix() }), err
 }
 
 // Make makes the suggestions of an account and tells how many there are. With
@@ -166,7 +131,20 @@ func (s *Service) find(ctx context.Context, id uint64, dismissed []uint64) ([]ui
 	for _, d := range dismissed {
 		delete(weights, d)
 	}
-	return s.best(ctx, id, v, weights)
+	// Many are followed already; the own row tells most of them, and the rest is
+	// asked of the archive.
+	ids := slices.Collect(maps.Keys(weights))
+	rels := make([]list.Rel, len(ids))
+	v.Rels(ids, rels)
+	free := ids[:0]
+	for i, c := range ids {
+		if rels[i]&unwanted == 0 {
+			free = append(free, c)
+		}
+	}
+	slices.SortFunc(free, func(a, b uint64) int { return cmp.Or(cmp.Compare(weights[b], weights[a]), cmp.Compare(a, b)) })
+	free, err = s.wanted(ctx, own, free[:min(len(free), maxChecked)])
+	return free[:min(len(free), suggest.MaxSuggested)], err
 }
 
 // source is an account that is followed, and what its followings weigh.
@@ -177,13 +155,12 @@ type source struct {
 
 // sources returns whose followings are looked at: of the followed accounts those
 // with a score, highest first, then the newest.
-func (s *Service) sources(ctx context.Context, id uint64, v list.View) ([]source, error) {
+func (s *Service) sources(ctx context.Context, id uint64, v list.View) (out []source, err error) {
 	row, err := s.cfg.Affinities.Row(ctx, id)
 	if err != nil {
 		return nil, err
 	}
 	faded := math.Exp2(-(float64(s.cfg.Now().Unix()) - float64(row.At)) / s.cfg.HalfLife.Seconds())
-	var out []source
 	taken := map[uint64]bool{}
 	for _, e := range row.Entries {
 		if len(out) < MaxSources && v.Rel(e.ID)&list.IsFollowing != 0 {
@@ -192,15 +169,12 @@ func (s *Service) sources(ctx context.Context, id uint64, v list.View) ([]source
 		}
 	}
 	newest, _, err := v.Page(list.ByFollowing, list.Range{Limit: 2 * MaxSources}, nil)
-	if err != nil {
-		return nil, err
-	}
 	for _, e := range newest {
 		if len(out) < MaxSources && !taken[e.ID] {
 			out = append(out, source{e.ID, 1})
 		}
 	}
-	return out, nil
+	return out, err
 }
 
 // candidates returns whom the sources follow and what that weighs in all. A
@@ -235,45 +209,48 @@ func (s *Service) candidates(ctx context.Context, sources []source) (map[uint64]
 	return weights, nil
 }
 
-// best returns the candidates of the highest weights who may be suggested.
-// Many are followed already; the own row tells most of them, and the rest is
-// asked of the archive.
-func (s *Service) best(ctx context.Context, id uint64, v list.View, weights map[uint64]float64) ([]uint64, error) {
-	ids := slices.Collect(maps.Keys(weights))
-	rels := make([]list.Rel, len(ids))
-	v.Rels(ids, rels)
-	free := ids[:0]
-	for i, c := range ids {
-		if rels[i]&unwanted == 0 {
-			free = append(free, c)
-		}
-	}
-	slices.SortFunc(free, func(a, b uint64) int { return cmp.Or(cmp.Compare(weights[b], weights[a]), cmp.Compare(a, b)) })
-	free, err := s.wanted(ctx, id, free[:min(len(free), maxChecked)])
-	return free[:min(len(free), suggest.MaxSuggested)], err
-}
-
-// unwanted are the bits of whom nobody wants to be shown.
+// unwanted are the bits of whom an account does not want to be shown.
 const unwanted = list.IsFollowing | list.IsRequested | list.IsBlocking | list.IsBlockedBy | list.IsMuting
 
-// wanted returns those of ids who may be suggested, as rows and archives tell.
-func (s *Service) wanted(ctx context.Context, id uint64, ids []uint64) ([]uint64, error) {
+// wanted returns those of ids who may be suggested, as a row and its archive say.
+func (s *Service) wanted(ctx context.Context, own relation.Row, ids []uint64) (out []uint64, err error) {
 	if len(ids) == 0 {
-		return ids, nil
+		return nil, nil
 	}
-	row, err := s.cfg.Relations.Row(ctx, id)
+	rels, _, err := s.cfg.Relations.Rels(ctx, own, ids, unwanted)
 	if err != nil {
 		return nil, err
 	}
-	rels, _, err := s.cfg.Relations.Rels(ctx, row, ids, unwanted)
-	if err != nil {
-		return nil, err
-	}
-	var out []uint64
 	for i, c := range ids {
 		if rels[i]&unwanted == 0 {
 			out = append(out, c)
 		}
 	}
 	return out, nil
+}
+
+// Suggestions returns whom owner may want to follow, best first, at most limit:
+// what the job found last, without those who are unwanted by now.
+func (s *Service) Suggestions(ctx context.Context, owner uint64, limit int) ([]uint64, error) {
+	row, err := s.cfg.Rows.Row(ctx, owner)
+	if err != nil {
+		return nil, app.From(err)
+	}
+	ids := slices.DeleteFunc(slices.Clone(row.Suggested), func(id uint64) bool {
+		return id == owner || slices.Contains(row.Dismissed, id)
+	})
+	if len(ids) == 0 {
+		return nil, nil
+	}
+	own, err := s.cfg.Relations.Row(ctx, owner)
+	if err != nil {
+		return nil, app.From(err)
+	}
+	ids, err = s.wanted(ctx, own, ids)
+	return ids[:min(len(ids), max(limit, 0))], app.From(err)
+}
+
+// Dismiss keeps an account from being suggested to owner, now and later.
+func (s *Service) Dismiss(ctx context.Context, owner, id uint64) error {
+	return app.From(s.cfg.Rows.Edit(ctx, owner, func(r *suggest.Row) bool { return r.Dismiss(id) }))
 }
