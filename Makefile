@@ -1,7 +1,7 @@
 # make run     a running kith on this machine, with a database of its own
 # make test    every check; .ci/run calls it
 # make accept  the long checks, with figures
-# make bench   kith next to what people would use instead, a quarter of an hour
+# make bench   kith next to what people would use instead, a quarter of an hour; writes the README's table
 # make build   bin/kith, static
 # make lint    gofmt, go vet, staticcheck
 
@@ -32,7 +32,7 @@ test-bench: need-redis lint-bench
 
 bench: need-server need-memcached need-redis
 	cd cmd/kithbench && $(GO) build -trimpath -o ../../bin/kithbench .
-	bin/kithbench --out=cmd/kithbench/results
+	bin/kithbench --out=cmd/kithbench/results --readme=README.md
 
 bench-short: need-server need-memcached need-redis
 	cd cmd/kithbench && $(GO) build -trimpath -o ../../bin/kithbench .

@@ -17,12 +17,13 @@ import (
 	"github.com/alecthomas/kong"
 
 	"kith/cmd/kithbench/peer"
+	"kith/cmd/kithbench/work"
 )
 
 type cli struct {
-	Run    runCmd    `cmd:"" default:"withargs" help:"Measure everything."`
-	Client clientCmd `cmd:"" hidden:"" help:"One process of the work contend."`
-	Fixed  fixedCmd  `cmd:"" hidden:"" help:"A handler that always sends what it read from standard input."`
+	Run    runCmd      `cmd:"" default:"withargs" help:"Measure everything."`
+	Client work.Client `cmd:"" hidden:"" help:"One process of the work contend."`
+	Fixed  work.Fixed  `cmd:"" hidden:"" help:"A handler that always sends what it read from standard input."`
 }
 
 func main() {
@@ -30,7 +31,7 @@ func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	k := kong.Parse(&c, kong.Name("kithbench"), kong.Description("Measures kith next to what people would use instead."),
-		kong.BindTo(ctx, (*context.Context)(nil)), kong.Vars{"works": strings.Join(works, ", "), "peers": strings.Join(peer.Names, ", ")})
+		kong.BindTo(ctx, (*context.Context)(nil)), kong.Vars{"works": strings.Join(workNames(), ", "), "peers": strings.Join(peer.Names, ", ")})
 	if err := k.Run(); err != nil {
 		fmt.Fprintln(os.Stderr, "kithbench:", err)
 		os.Exit(1)

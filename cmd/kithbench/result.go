@@ -1,60 +1,92 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 
+	"kith/cmd/kithbench/peer"
 	"kith/cmd/kithbench/report"
+	"kith/cmd/kithbench/work"
 )
 
-// wanted are the targets whose work was run.
-func wanted(lines []report.Line) (all []report.Target) {
-	for _, t := range targets {
-		if slices.ContainsFunc(lines, func(l report.Line) bool { return l.Work == t.Work }) {
-			all = append(all, t)
-		}
-	}
-	return all
+// targets are what kith is meant to reach, each as a ratio within one run.
+var targets = []report.Target{
+	{Work: "hot", Case: "256 clients", Against: peer.NaiveName, AgainstCase: "64 clients", AtLeast: 200, Text: "a full list, read-swap loops of 64 clients"},
+	{Work: "hot", Case: "256 clients", Against: peer.TwoTableName, AtLeast: 4},
+	{Work: "contend", Case: "4 processes", AgainstCase: "1 process", AtLeast: 0.5},
+	{Work: "spread", Case: "64 clients", Against: peer.TwoTableName, AtLeast: 2},
+	{Work: "spread", Case: "256 clients", Against: peer.TwoTableName, AtLeast: 2},
+	{Work: "one follow", Case: "1 client", Against: peer.TwoTableName, AtLeast: 1 / 1.2, Text: "at most 1.2 times as long"},
+	{Work: "one follow", Case: "1 client", Peer: peer.AloneName, Against: peer.TwoTableName, AtLeast: 1 / 1.2, Text: "the same, cache in the process"},
+	{Work: "states of 100", Case: "viewer with 200 edges", Against: peer.RedisName, AtLeast: 2},
+	{Work: "states of 100", Case: "viewer with 2000 edges", Against: peer.RedisName, AtLeast: 2},
+	{Work: "states of 100", Case: "viewer with 20000 edges", Against: peer.RedisName, AtLeast: 0.7},
+	{Work: "states of 100", Case: "viewer with 200 edges", Against: peer.TwoTableName, AtLeast: 15},
+	{Work: "states of 100", Case: "viewer with 2000 edges", Against: peer.TwoTableName, AtLeast: 15},
+	{Work: "page of 40", Case: "first", Against: peer.TwoTableName, AtLeast: 1.5},
+	{Work: "page of 40", Case: "first", Against: peer.RedisName, AtLeast: 1},
+	{Work: "page of 40", Case: "200th by key", Against: peer.TwoTableName, AtLeast: 1},
+	{Work: "page of 40", Case: "200th by key", Against: peer.TwoTableName, AgainstCase: "200th by offset", AtLeast: 5},
+	{Work: "space", Case: "on disk, pages in use, " + work.AsFile, Against: peer.TwoTableName, AtLeast: 12, Text: "pages of the tables"},
+	{Work: "space", Case: "on disk, files, " + work.AsFile, Against: peer.TwoTableName, AtLeast: 12, Text: "files of the tables"},
+	{Work: "space", Case: "in memory, " + work.AsFile, Against: peer.RedisName, AtLeast: 8},
+	{Work: "memory", Case: work.MemoryCase, Against: work.Earlier, AtLeast: 0.95, Text: "flat"},
+	{Work: "http", Case: "relationships of 40", Against: "echo, fixed body", AtLeast: 0.6},
+	{Work: "http", Case: "followers page", Against: "echo, fixed body", AtLeast: 0.6},
+	{Work: "http", Case: "relationships of 40", Peer: peer.AloneName, Against: "echo, fixed body", AtLeast: 0.6, Text: "the same, cache in the process"},
+	{Work: "http", Case: "followers page", Peer: peer.AloneName, Against: "echo, fixed body", AtLeast: 0.6, Text: "the same, cache in the process"},
 }
 
-// shownArgs leaves out where files are: results are for other machines.
-func shownArgs(args []string) (shown []string) {
-	for _, a := range args {
-		if name, value, ok := strings.Cut(a, "="); ok && strings.Contains(value, "/") {
-			a = name + "=" + filepath.Base(value)
-		} else if strings.Contains(a, "/") {
-			a = filepath.Base(a)
-		}
-		shown = append(shown, a)
+// columns and rows are what the README of kith shows of a run.
+var (
+	columns = []report.Column{
+		{Text: "kith", Peer: report.Kith}, {Text: "kith, one process", Peer: peer.AloneName},
+		{Text: "two tables", Peer: peer.TwoTableName}, {Text: "packed", Peer: peer.PackedName},
+		{Text: "Redis", Peer: peer.RedisName}, {Text: "Redis, synced", Peer: peer.SyncedName},
+		{Text: "fixed bytes", Peer: "echo, fixed body"},
 	}
-	return shown
-}
+	rows = []report.Row{
+		{Text: "256 clients follow one account with 10,000 followers", Work: "hot", Case: "256 clients"},
+		{Text: "256 clients follow and unfollow all over the graph", Work: "spread", Case: "256 clients"},
+		{Text: "64 clients do", Work: "spread", Case: "64 clients"},
+		{Text: "one follow, one client", Work: "one follow", Case: "1 client"},
+		{Text: "states of 100, viewer with 200 edges", Work: "states of 100", Case: "viewer with 200 edges"},
+		{Text: "states of 100, viewer with 2,000 edges", Work: "states of 100", Case: "viewer with 2000 edges"},
+		{Text: "states of 100, viewer with 20,000 edges", Work: "states of 100", Case: "viewer with 20000 edges"},
+		{Text: "first page of 40 followers", Work: "page of 40", Case: "first"},
+		{Text: "200th page, by cursor", Work: "page of 40", Case: "200th by key"},
+		{Text: "LinkBench's mix", Work: "mixed", Case: "LinkBench"},
+		{Text: "TAO's mix", Work: "mixed", Case: "TAO"},
+		{Text: "over HTTP, relationships of 40", Work: "http", Case: "relationships of 40"},
+		{Text: "over HTTP, page of 40 followers", Work: "http", Case: "followers page"},
+		{Text: "seconds to load the graph", Work: "load", Case: work.AsFile},
+		{Text: "on disk, bytes an edge, pages of the tables", Work: "space", Case: "on disk, pages in use, " + work.AsFile},
+		{Text: "on disk, bytes an edge, files", Work: "space", Case: "on disk, files, " + work.AsFile},
+		{Text: "in memory, bytes an edge, as the cache counts", Work: "space", Case: "in memory, " + work.AsFile},
+		{Text: "in memory, bytes an edge, the whole cache server", Work: "space", Case: "resident, " + work.AsFile},
+	}
+)
 
-// repository is the folder of the module kith, at or above this one.
-func repository() (string, error) {
-	dir, err := os.Getwd()
+// updateReadme puts the table of a run where that of another one was.
+func updateReadme(run report.Run, path string) error {
+	text, err := os.ReadFile(path)
 	if err != nil {
-		return "", err
+		return err
 	}
-	for {
-		text, err := os.ReadFile(filepath.Join(dir, "go.mod"))
-		if err == nil && strings.HasPrefix(string(text), "module kith\n") {
-			return dir, nil
-		}
-		if up := filepath.Dir(dir); up != dir {
-			dir = up
-			continue
-		}
-		return "", errors.New("kithbench builds kith, so run it inside the repository")
+	table := run.Summary(columns, rows)
+	head, _, _ := strings.Cut(table, "\n")
+	before, rest, found := strings.Cut(string(text), head+"\n")
+	if !found {
+		return fmt.Errorf("%s has no table that begins with %s", path, head)
 	}
+	_, after, _ := strings.Cut(rest, "\n\n")
+	return replace(path, []byte(before+table+"\n"+after))
 }
 
 // commit names what was measured; empty outside a git checkout.
@@ -71,35 +103,24 @@ func commit(ctx context.Context) (hash string, dirty bool) {
 // again first. A run without anything to compare kith with has no plot: that of
 // another run is removed.
 func write(run report.Run, dir string) error {
-	var errs []error
-	for _, f := range []struct {
-		name string
-		to   func(io.Writer) error
-	}{
-		{"run.json", run.WriteJSON}, {"table.txt", run.WriteTable}, {"table.md", run.WriteMarkdown}, {"short.md", func(w io.Writer) error { return writeShort(run, w) }}, {"plot.svg", run.WritePlot},
-	} {
-		err := writeFile(filepath.Join(dir, f.name), f.to)
-		if errors.Is(err, report.ErrNothing) {
-			say("%s: %v", f.name, err)
-			if err = os.Remove(filepath.Join(dir, f.name)); errors.Is(err, fs.ErrNotExist) {
-				err = nil
-			}
-		}
-		if err != nil {
-			errs = append(errs, fmt.Errorf("write %s: %w", f.name, err))
-		}
+	var json, table, plot bytes.Buffer
+	err := errors.Join(run.WriteJSON(&json), run.WriteTable(&table), run.WritePlot(&plot))
+	err = errors.Join(err, replace(filepath.Join(dir, "run.json"), json.Bytes()), replace(filepath.Join(dir, "table.md"), table.Bytes()))
+	if plot.Len() > 0 {
+		return errors.Join(err, replace(filepath.Join(dir, "plot.svg"), plot.Bytes()))
 	}
-	return errors.Join(errs...)
+	return errors.Join(err, os.RemoveAll(filepath.Join(dir, "plot.svg")))
 }
 
-// writeFile puts a whole file in the place of what was there, or leaves that.
-func writeFile(path string, to func(io.Writer) error) error {
+// replace puts a whole file where another was, or leaves that.
+func replace(path string, text []byte) error {
 	f, err := os.CreateTemp(filepath.Dir(path), ".kithbench-")
 	if err != nil {
 		return err
 	}
 	defer os.Remove(f.Name()) // finds nothing after the rename
-	if err := errors.Join(to(f), f.Chmod(0o644), f.Close()); err != nil {
+	_, err = f.Write(text)
+	if err := errors.Join(err, f.Chmod(0o644), f.Close()); err != nil {
 		return err
 	}
 	return os.Rename(f.Name(), path)

@@ -5,10 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"runtime/pprof"
 	"slices"
+	"strings"
 	"time"
 
 	"kith/cmd/kithbench/graph"
@@ -30,298 +30,279 @@ type runCmd struct {
 	Peers   []string      `help:"Only these, comma separated: ${peers}." placeholder:"PEER"`
 	Profile string        `help:"A file for the processor profile of what is timed." type:"path"`
 	Out     string        `help:"Where the table, the JSON and the plot go; nothing is written without it." type:"path"`
+	Readme  string        `help:"A file whose table of a run is replaced by that of this one." type:"existingfile"`
 }
 
-// The graphs that are loaded: as it was read, and with the accounts that works
-// need and a time for each follow.
 const (
-	asFile   = "as the file is"
-	withTime = "each follow at a time of its own"
-)
-
-// names of the works, in the order in which they run.
-var works = []string{"space", "hot", "spread", "one", "states", "page", "mixed", "contend", "http", "memory"}
-
-// made is how many follows the graph has that is made where there is no file,
-// and short the same for a short run.
-const (
+	// made is how many follows the graph has that is made where there is no file,
+	// and short the same for a short run.
 	made  = 1_700_000
 	short = 60_000
+	// The ids of the accounts that works make suffice for so many rounds and so long
+	// a span.
+	mostRounds = 100
+	mostSpan   = 10 * time.Second
 )
+
+func workNames() (names []string) {
+	for _, w := range work.Works {
+		names = append(names, w.Name)
+	}
+	return names
+}
 
 // Run measures and reports.
 func (c *runCmd) Run(ctx context.Context) error {
 	if err := c.check(); err != nil {
 		return err
 	}
-	r := &runner{cmd: c, started: time.Now()}
-	if err := r.readGraph(); err != nil {
+	say("reading the graph")
+	g, err := c.readGraph(ctx)
+	if err != nil {
 		return err
 	}
-	var err error
-	if r.dir, err = os.MkdirTemp("", "kithbench-"); err != nil {
-		return err
-	}
-	defer os.RemoveAll(r.dir)
-	err = r.run(ctx)
-	return errors.Join(err, r.close())
+	r := &runner{cmd: c, started: time.Now(), file: g}
+	r.bench = work.Bench{Rounds: c.Rounds, Span: c.Span, Memory: c.Memory, Progress: r.progress}
+	defer r.close()
+	return r.run(ctx)
 }
 
-// wants says whether a work is run: all are where none is named.
-func (c *runCmd) wants(work string) bool { return len(c.Works) == 0 || slices.Contains(c.Works, work) }
-
-func (c *runCmd) peers() []string {
-	if len(c.Peers) == 0 {
-		return peer.Names
+// check looks at what was asked for before anything starts, and leaves out works
+// whose peers are missing, if they were not named.
+func (c *runCmd) check() error {
+	for _, named := range []struct {
+		kind      string
+		some, all []string
+	}{{"work", c.Works, workNames()}, {"peer", c.Peers, peer.Names}} {
+		for _, s := range named.some {
+			if !slices.Contains(named.all, s) {
+				return fmt.Errorf("there is no %s %q, only %v", named.kind, s, named.all)
+			}
+		}
 	}
-	return c.Peers
+	if c.Rounds < 1 || c.Rounds > mostRounds || c.Span <= 0 || c.Span > mostSpan || c.Memory <= 0 {
+		return fmt.Errorf("--rounds must be from 1 to %d, --span above 0 and up to %v, and --memory above 0", mostRounds, mostSpan)
+	}
+	if c.Short {
+		c.Rounds, c.Span, c.Memory = min(c.Rounds, 2), min(c.Span, 250*time.Millisecond), min(c.Memory, 4*time.Second)
+	}
+	all := len(c.Works) == 0
+	for _, w := range work.Works {
+		switch there := slices.ContainsFunc(w.Peers, c.hasPeer); {
+		case all && there:
+			c.Works = append(c.Works, w.Name)
+		case all:
+			say("left out: %s, which needs one of the peers %v", w.Name, w.Peers)
+		case !there && c.wants(w.Name):
+			return fmt.Errorf("the work %s needs one of the peers %v", w.Name, w.Peers)
+		}
+	}
+	if c.Out == "" {
+		return nil
+	}
+	if err := errors.Join(os.MkdirAll(c.Out, 0o755), replace(filepath.Join(c.Out, "try"), nil), os.Remove(filepath.Join(c.Out, "try"))); err != nil {
+		return fmt.Errorf("--out: %w", err)
+	}
+	return nil
+}
+
+func (c *runCmd) wants(work string) bool { return slices.Contains(c.Works, work) }
+
+// hasPeer says whether a peer is measured: all are where none is named.
+func (c *runCmd) hasPeer(name string) bool {
+	return len(c.Peers) == 0 || slices.Contains(c.Peers, name)
+}
+
+// readGraph reads the file or makes a graph.
+func (c *runCmd) readGraph(ctx context.Context) (g *graph.Graph, err error) {
+	path := c.Graph
+	if root, err := work.Repository(ctx); err == nil && path == "" && !c.Short {
+		if real := accepttest.Path(root, "ego-twitter.txt.gz"); exists(real) {
+			path = real
+		}
+	}
+	switch {
+	case path != "":
+		if g, err = graph.Read(path); err != nil {
+			return nil, err
+		}
+	case c.Short:
+		g = graph.Make(short, 1)
+	default:
+		say("no real graph is there: one of the same kind is made")
+		g = graph.Make(made, 1)
+	}
+	if c.Short {
+		g.Cut(short)
+	}
+	return g, g.Check()
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
 }
 
 // runner is one run.
 type runner struct {
 	cmd     *runCmd
-	dir     string
 	started time.Time
-	servers *server.Servers
+	file    *graph.Graph // as the file is
 	bench   work.Bench
-	program string // kith, once it is built
-	site    *site
-	plain   *graph.Graph // as the file is
 }
 
 func (r *runner) run(ctx context.Context) error {
-	r.bench = work.Bench{Rounds: r.cmd.Rounds, Span: r.cmd.Span, Progress: r.progress}
+	b := &r.bench
 	if r.cmd.wants("space") {
 		if err := r.bareSpace(ctx); err != nil {
 			return err
 		}
 	}
-	if err := r.open(ctx); err != nil {
+	var err error
+	if b.Servers, err = server.StartAll(ctx); err != nil {
 		return err
 	}
-	say("asking all %d peers %d questions", len(r.bench.Peers)+len(r.bench.Variants), work.Questions)
-	if err := r.bench.Check(ctx); err != nil {
+	b.Graph = r.file.Complete(work.Stars(b.Rounds))
+	if err := r.open(ctx, b.Servers, append(slices.Clone(peer.Names), peer.FreshName)); err != nil {
+		return err
+	}
+	if err := r.load(ctx, b.Graph, work.WithTimes); err != nil {
+		return err
+	}
+	say("asking all %d peers %d questions", len(b.Peers), work.Questions)
+	if err := b.Check(ctx); err != nil {
 		return fmt.Errorf("peers do not agree: %w", err)
 	}
-	if err := r.profiled(ctx, r.measure); err != nil {
+	if err := r.measure(ctx); err != nil {
 		return err
 	}
 	return r.report(ctx)
 }
 
-// profiled runs what is timed under a profile, where one is wanted.
-func (r *runner) profiled(ctx context.Context, measure func(context.Context) error) error {
-	if r.cmd.Profile == "" {
-		return measure(ctx)
-	}
-	f, err := os.Create(r.cmd.Profile)
-	if err != nil {
-		return err
-	}
-	if err := pprof.StartCPUProfile(f); err != nil {
-		return errors.Join(err, f.Close())
-	}
-	err = measure(ctx)
-	pprof.StopCPUProfile()
-	return errors.Join(err, f.Close())
-}
-
-// readGraph reads the file or makes a graph.
-func (r *runner) readGraph() (err error) {
-	say("reading the graph")
-	path := r.cmd.Graph
-	if path == "" && !r.cmd.Short {
-		path = realGraph()
-	}
-	switch {
-	case path != "":
-		if r.plain, err = graph.Read(path, filepath.Base(path)); err != nil {
-			return err
-		}
-	case r.cmd.Short:
-		r.plain = graph.Make(short, 1)
-	default:
-		say("no real graph is there: one of the same kind is made")
-		r.plain = graph.Make(made, 1)
-	}
-	if r.cmd.Short {
-		r.plain.Cut(short)
-	}
-	return r.plain.Check()
-}
-
-// realGraph is the file of the Twitter graph; empty where it is not.
-func realGraph() string {
-	root, err := repository()
-	if err != nil {
-		return ""
-	}
-	path := accepttest.Path(root, "ego-twitter.txt.gz")
-	if _, err := os.Stat(path); err != nil {
-		return ""
-	}
-	return path
-}
-
-// full is the graph with the accounts that works need, and a time for each follow.
-func (r *runner) full() *graph.Graph {
-	g := &graph.Graph{Name: r.plain.Name, Edges: slices.Clone(r.plain.Edges), Own: r.plain.Own}
-	g.AddStars(work.Stars(r.cmd.Rounds))
-	g.AddLong()
-	g.AddViewers(work.ViewerSizes...)
-	g.Date(1)
-	return g
-}
-
 // bareSpace measures the graph as the file has it, on servers of its own.
 func (r *runner) bareSpace(ctx context.Context) error {
-	s, err := server.Start(ctx, filepath.Join(r.dir, "bare"))
+	s, err := server.StartAll(ctx)
 	if err != nil {
 		return err
 	}
 	defer s.Stop()
-	names := slices.DeleteFunc([]string{peer.KithName, peer.TwoTableName, peer.RedisName, peer.SyncedName},
-		func(name string) bool { return !slices.Contains(r.cmd.peers(), name) })
-	peers, err := openPeers(ctx, s, names...)
-	if err != nil {
+	defer r.closePeers()
+	if err := r.open(ctx, s, []string{peer.KithName, peer.TwoTableName, peer.RedisName, peer.SyncedName}); err != nil {
 		return err
 	}
-	defer closePeers(peers)
-	if err := r.load(ctx, peers, r.plain, asFile); err != nil {
+	if err := r.load(ctx, r.file, work.AsFile); err != nil {
 		return err
 	}
-	return r.bench.Space(ctx, peers, asFile, len(r.plain.Edges), residentOf(s))
+	return r.bench.Space(ctx, r.bench.Peers, work.AsFile, len(r.file.Edges))
 }
 
-// open starts the servers and loads every peer.
-func (r *runner) open(ctx context.Context) (err error) {
-	if r.servers, err = server.Start(ctx, filepath.Join(r.dir, "servers")); err != nil {
-		return err
-	}
-	r.bench.Graph = r.full()
-	r.bench.Prepare()
-	r.bench.Peers, err = openPeers(ctx, r.servers, r.cmd.peers()...)
-	if err != nil {
-		return err
-	}
-	if r.cmd.wants("mixed") && r.bench.Peer(peer.KithName) != nil {
-		fresh, err := openFresh(ctx, r.servers)
-		if err != nil {
-			return fmt.Errorf("open %s: %w", peer.FreshName, err)
+// open opens those of the peers that are wanted.
+func (r *runner) open(ctx context.Context, s *server.Servers, names []string) error {
+	for _, name := range names {
+		if !r.cmd.hasPeer(name) && !(name == peer.FreshName && r.cmd.hasPeer(peer.KithName)) {
+			continue
 		}
-		r.bench.Variants = []peer.Peer{fresh}
+		p, err := peer.Open(ctx, s, name)
+		if err != nil {
+			return fmt.Errorf("open %s: %w", name, err)
+		}
+		r.bench.Peers = append(r.bench.Peers, p)
 	}
-	return r.load(ctx, r.bench.Peers, r.bench.Graph, withTime)
+	return nil
 }
 
-func (r *runner) load(ctx context.Context, peers []peer.Peer, g *graph.Graph, name string) error {
-	for _, p := range peers {
+func (r *runner) load(ctx context.Context, g *graph.Graph, name string) error {
+	for _, p := range r.bench.Peers {
+		if p.Name() == peer.FreshName {
+			continue // it is on the data of kith
+		}
 		start := time.Now()
 		if err := p.Load(ctx, g); err != nil {
 			return fmt.Errorf("load %s: %w", p.Name(), err)
 		}
 		took := time.Since(start)
-		r.bench.Loaded(p.Name(), name, took)
+		r.bench.Weighed("load", name, "s", p.Name(), took.Seconds())
 		say("%-14s loaded %d follows in %v", p.Name(), len(g.Edges), took.Round(10*time.Millisecond))
 	}
 	return nil
 }
 
-// measure runs the works that are wanted, one after the other.
+// measure runs the works that are wanted, one after the other, under a profile
+// where one is wanted.
 func (r *runner) measure(ctx context.Context) error {
-	b := &r.bench
-	all := map[string]func(context.Context) error{
-		"space": func(ctx context.Context) error {
-			return b.Space(ctx, b.Peers, withTime, len(b.Graph.Edges), residentOf(r.servers))
-		},
-		"hot":    b.Hot,
-		"spread": b.Spread,
-		"one":    b.One,
-		"states": b.States,
-		"page":   b.Pages,
-		"mixed":  b.Mixed,
-		"contend": func(ctx context.Context) error {
-			return b.Contend(ctx, b.Peer(peer.KithName), r.clientProcess)
-		},
-		"http":   func(ctx context.Context) error { return r.http(ctx) },
-		"memory": func(ctx context.Context) error { return r.memory(ctx) },
+	if r.cmd.Profile != "" {
+		f, err := os.Create(r.cmd.Profile)
+		if err != nil {
+			return err
+		}
+		defer f.Close()
+		if err := pprof.StartCPUProfile(f); err != nil {
+			return err
+		}
+		defer pprof.StopCPUProfile()
 	}
-	for _, name := range works {
-		if !r.cmd.wants(name) {
+	for _, w := range work.Works {
+		if !r.cmd.wants(w.Name) {
 			continue
 		}
-		if err := all[name](ctx); err != nil {
+		if err := w.Run(ctx, &r.bench); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// clientProcess is this program as one process of the work contend.
-func (r *runner) clientProcess(ctx context.Context, p work.Part) *exec.Cmd {
-	args := append([]string{"client", "--dsn=" + r.servers.MySQLDSN(databaseOf(peer.KithName)), "--memcached=" + r.servers.Memcached()}, p.Args()...)
-	return exec.CommandContext(ctx, os.Args[0], args...)
+// progress says what is measured now. How long the rest takes depends on what
+// is still to be loaded and checked, so it only says how long it has been.
+func (r *runner) progress(work, name, peer string, round int) {
+	say("%5s  %-14s %-26s %-14s round %d of %d", time.Since(r.started).Round(time.Second), work, name, peer, round+1, r.cmd.Rounds)
 }
 
-func (r *runner) http(ctx context.Context) error {
-	if err := r.openSite(ctx); err != nil {
-		return err
+// say tells whoever waits how far the run is.
+func say(format string, args ...any) { fmt.Fprintf(os.Stderr, format+"\n", args...) }
+
+func (r *runner) close() {
+	r.bench.Close()
+	r.closePeers()
+	if r.bench.Servers != nil {
+		if err := r.bench.Servers.Stop(); err != nil {
+			say("stop the servers: %v", err)
+		}
 	}
-	alone, err := startSite(ctx, r.program, peer.AloneName, r.servers.MySQLDSN(databaseOf(peer.AloneName)), "")
-	if err != nil {
-		return err
-	}
-	err = r.bench.HTTP(ctx, []work.Site{r.site.Site, alone.Site}, startFixed)
-	return errors.Join(err, alone.stop())
 }
 
-func (r *runner) memory(ctx context.Context) error {
-	if err := r.openSite(ctx); err != nil {
-		return err
+func (r *runner) closePeers() {
+	for _, p := range r.bench.Peers {
+		if err := p.Close(); err != nil {
+			say("close %s: %v", p.Name(), err)
+		}
 	}
-	return r.bench.Memory(ctx, r.site.Site, r.cmd.Memory, r.site.weigh)
-}
-
-// openSite builds kith and serves the peer kith with it.
-func (r *runner) openSite(ctx context.Context) error {
-	if r.site != nil {
-		return nil
-	}
-	root, err := repository()
-	if err != nil {
-		return err
-	}
-	if r.program, err = buildKith(ctx, root, r.dir); err != nil {
-		return err
-	}
-	r.site, err = startSite(ctx, r.program, peer.KithName, r.servers.MySQLDSN(databaseOf(peer.KithName)), r.servers.Memcached())
-	return err
-}
-
-func (r *runner) close() (err error) {
-	if r.site != nil {
-		err = r.site.stop()
-	}
-	closePeers(slices.Concat(r.bench.Peers, r.bench.Variants))
-	if r.servers != nil {
-		err = errors.Join(err, r.servers.Stop())
-	}
-	return err
+	r.bench.Peers = nil
 }
 
 // report writes the files and shows the table.
 func (r *runner) report(ctx context.Context) error {
-	run := report.Run{Started: r.started, Took: time.Since(r.started), Machine: report.ReadMachine(r.dir),
-		Graph:  fmt.Sprintf("%s, %d follows, and %d of accounts made for the works", r.plain.Name, len(r.plain.Edges), len(r.bench.Graph.Edges)-len(r.plain.Edges)),
-		Rounds: r.cmd.Rounds, Short: r.cmd.Short, Args: shownArgs(os.Args[1:]), Lines: r.bench.Lines}
-	run.Targets = report.Judge(run.Lines, wanted(run.Lines))
+	b := &r.bench
+	run := report.Run{Started: r.started, Took: time.Since(r.started), Machine: report.ReadMachine(b.Servers.Dir), Versions: b.Servers.Versions,
+		Graph:  fmt.Sprintf("%s, %d follows, and %d of accounts made for the works", r.file.Name, len(r.file.Edges), len(b.Graph.Edges)-len(r.file.Edges)),
+		Rounds: b.Rounds, Short: r.cmd.Short, Args: shownArgs(os.Args[1:]), Lines: b.Lines}
+	run.Compare(targets)
 	run.Commit, run.Dirty = commit(ctx)
-	var err error
-	if run.Versions, err = r.servers.Versions(ctx); err != nil {
-		return err
-	}
+	var errs []error
 	if r.cmd.Out != "" {
-		err = write(run, r.cmd.Out)
+		errs = append(errs, write(run, r.cmd.Out))
 	}
-	return errors.Join(err, run.WriteTable(os.Stdout))
+	if r.cmd.Readme != "" {
+		errs = append(errs, updateReadme(run, r.cmd.Readme))
+	}
+	return errors.Join(append(errs, run.WriteTable(os.Stdout))...)
+}
+
+// shownArgs leaves out where files are: results are for other machines.
+func shownArgs(args []string) (shown []string) {
+	for _, a := range args {
+		value := strings.Index(a, "=") + 1
+		shown = append(shown, a[:value]+filepath.Base(a[value:]))
+	}
+	return shown
 }

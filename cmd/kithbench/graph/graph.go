@@ -1,11 +1,14 @@
-// Package graph makes the graph that every peer is loaded with: a real one from
-// a file, or one made here whose degrees are spread alike, and beside it the
-// accounts that the works need: full lists, viewers of a known size.
+// Package graph has the follows that every peer is loaded with: a real graph from
+// a file, or a made one of the same spread of degrees, and with [Graph.Complete]
+// the accounts that works need: full lists, viewers of a known size.
 package graph
 
 import (
+	"cmp"
 	"fmt"
 	"math/rand/v2"
+	"slices"
+	"strconv"
 )
 
 // Edge is one follow.
@@ -14,28 +17,13 @@ type Edge struct {
 	At       uint32 // unix seconds
 }
 
-// Graph is a list of follows, no two of them alike, nobody following himself.
+// Graph is a list of follows, no two of them alike, no account following itself.
 type Graph struct {
 	Name  string
 	Edges []Edge
 	// Own is how many of Edges, the first, are the graph's own: the others are
 	// those of accounts that only works need.
 	Own int
-}
-
-// Accounts returns every account of the graph's own, each once, in no order.
-func (g *Graph) Accounts() []uint64 {
-	seen := make(map[uint64]bool, len(g.Edges)/16)
-	var ids []uint64
-	for _, e := range g.Edges[:g.Own] {
-		for _, id := range [2]uint64{e.From, e.To} {
-			if !seen[id] {
-				seen[id] = true
-				ids = append(ids, id)
-			}
-		}
-	}
-	return ids
 }
 
 // What a graph must have at least for the works to draw from.
@@ -60,14 +48,85 @@ func (g *Graph) Cut(follows int) {
 	}
 }
 
-// Pair draws somebody to follow and somebody who does, each as often as the
-// graph has edges of his: those with many followers get more.
+// Accounts returns every account of the graph's own, the most followed first.
+func (g *Graph) Accounts() []uint64 {
+	followers := make(map[uint64]int, g.Own/16)
+	for _, e := range g.Edges[:g.Own] {
+		followers[e.From] += 0
+		followers[e.To]++
+	}
+	ids := make([]uint64, 0, len(followers))
+	for id := range followers {
+		ids = append(ids, id)
+	}
+	slices.SortFunc(ids, func(a, b uint64) int { return cmp.Or(followers[b]-followers[a], cmp.Compare(a, b)) })
+	return ids
+}
+
+// Pair draws an account to follow and one that follows, each as often as the
+// graph has edges of it: those with many followers get more.
 func (g *Graph) Pair(r *rand.Rand) (from, to uint64) {
-	for {
+	for from == to {
 		from, to = g.Edges[r.IntN(g.Own)].From, g.Edges[r.IntN(g.Own)].To
-		if from != to {
-			return from, to
+	}
+	return from, to
+}
+
+// The accounts that works need beside the graph. Their ids are above those of
+// most graphs, Read refuses the others, and below wide, where kith's narrow ids
+// end.
+const (
+	wide    = 1 << 32
+	fans    = 1_000_000_000 // those who follow the accounts below
+	Fresh   = 2_000_000_000 // unknown accounts: works make followers from here on
+	stars   = 4_000_000_000
+	viewers = 4_100_000_000
+	Long    = 4_200_000_000 // the account with LongList followers
+)
+
+const (
+	// FreshEach is how many ids from Fresh on the followers of one star may take.
+	FreshEach = 1_000_000
+	// FullList is how many followers a star has: kith's cap of a list.
+	FullList = 10_000
+	// LongList is how many followers Long has: page 200 of 40 is well inside.
+	LongList = 12_000
+)
+
+// ViewerSizes are how many edges the viewers have.
+var ViewerSizes = []int{200, 2_000, 20_000}
+
+// Star returns one of the accounts with a full list of followers.
+func Star(n int) uint64 { return stars + uint64(n) }
+
+// Viewer returns the account that has so many edges: half of them are follows of
+// its own, and half of those are mutual.
+func Viewer(edges int) uint64 { return viewers + uint64(edges) }
+
+// ViewerKnows returns the i-th of those whom viewers know: a viewer of n edges
+// follows the first n/2 and is followed by as many from n/4 on.
+func ViewerKnows(i int) uint64 { return fans + 100_000 + uint64(i)*7 }
+
+// Complete returns the graph with so many stars, Long and the viewers, and with a
+// time for each follow.
+func (g *Graph) Complete(stars int) *Graph {
+	full := &Graph{Name: g.Name, Edges: slices.Clone(g.Edges), Own: g.Own}
+	for star := range stars {
+		full.addFollowers(Star(star), FullList)
+	}
+	full.addFollowers(Long, LongList)
+	for _, n := range ViewerSizes {
+		for i := range n / 2 {
+			full.Edges = append(full.Edges, Edge{From: Viewer(n), To: ViewerKnows(i)}, Edge{From: ViewerKnows(i + n/4), To: Viewer(n)})
 		}
+	}
+	full.Date(1)
+	return full
+}
+
+func (g *Graph) addFollowers(id uint64, n int) {
+	for i := range n {
+		g.Edges = append(g.Edges, Edge{From: fans + uint64(i), To: id})
 	}
 }
 
@@ -86,4 +145,32 @@ func (g *Graph) Date(seed uint64) {
 	for i, at := range r.Perm(len(g.Edges)) {
 		g.Edges[i].At = first + uint32(float64(at)*step)
 	}
+}
+
+// Sides returns the edges as each side has them, in order of the account and of
+// the other one: From is the account, which in following is the follower and in
+// followers the one who is followed.
+func (g *Graph) Sides() (following, followers []Edge) {
+	following, followers = slices.Clone(g.Edges), make([]Edge, len(g.Edges))
+	for i, e := range g.Edges {
+		followers[i] = Edge{From: e.To, To: e.From, At: e.At}
+	}
+	byIDs := func(a, b Edge) int { return cmp.Or(cmp.Compare(a.From, b.From), cmp.Compare(a.To, b.To)) }
+	slices.SortFunc(following, byIDs)
+	slices.SortFunc(followers, byIDs)
+	return following, followers
+}
+
+// Text has a line for each edge, its ids and its time with spaces between.
+func Text(edges []Edge) []byte {
+	b := make([]byte, 0, 32*len(edges))
+	for _, e := range edges {
+		b = strconv.AppendUint(b, e.From, 10)
+		b = append(b, ' ')
+		b = strconv.AppendUint(b, e.To, 10)
+		b = append(b, ' ')
+		b = strconv.AppendUint(b, uint64(e.At), 10)
+		b = append(b, '\n')
+	}
+	return b
 }

@@ -42,18 +42,27 @@ func TestMake(t *testing.T) {
 	}
 }
 
-func TestDate(t *testing.T) {
+func TestGraph_Complete(t *testing.T) {
 	g := Make(5_000, 2)
-	g.AddStars(2)
-	g.AddLong()
-	g.AddViewers(200)
-	g.Date(1)
-	seen := map[uint32]bool{}
+	own := slices.Clone(g.Edges)
+	g = g.Complete(2)
+	for i, e := range own {
+		if g.Edges[i].From != e.From || g.Edges[i].To != e.To || g.Own != len(own) {
+			t.Fatalf("got the edge %v, want %v of the graph's own", g.Edges[i], e)
+		}
+	}
+	followers, seen := map[uint64]int{}, map[uint32]bool{}
 	for _, e := range g.Edges {
 		if seen[e.At] || e.At < first || e.At > first+span {
 			t.Fatalf("time %d is taken, or out of the three years", e.At)
 		}
 		seen[e.At] = true
+		followers[e.To]++
+	}
+	for id, want := range map[uint64]int{Star(0): FullList, Star(1): FullList, Star(2): 0, Long: LongList, Viewer(200): 100} {
+		if followers[id] != want {
+			t.Errorf("%d has %d followers, want %d", id, followers[id], want)
+		}
 	}
 	if from, to := g.Pair(rand.New(rand.NewPCG(1, 1))); from == to || from >= fans || to >= fans {
 		t.Errorf("got the pair %d, %d, want two of the graph's own", from, to)
@@ -64,12 +73,12 @@ func TestRead(t *testing.T) {
 	text := "# who whom\n1 2\n2\t1\r\n1,2\n3 3\n\n10 20 99\n9000000000,5"
 	want := []Edge{{1, 2, 0}, {2, 1, 0}, {10, 20, 0}, {9000000000, 5, 0}}
 	for name, b := range map[string][]byte{"plain.gz": []byte(text), "zipped.txt": zipped(text)} {
-		g, err := Read(written(t, name, b), name)
+		g, err := Read(written(t, name, b))
 		if err != nil || !slices.Equal(g.Edges, want) || g.Own != len(want) {
 			t.Errorf("%s: got %v, %v, want %v", name, g, err, want)
 		}
 	}
-	if text := string((&Graph{Edges: []Edge{{1, 2, 3}, {4, 5, 0}}}).Text()); !strings.HasPrefix(text, "1 2 3\n4 5 0\n") {
+	if text := string(Text([]Edge{{1, 2, 3}, {4, 5, 0}})); !strings.HasPrefix(text, "1 2 3\n4 5 0\n") {
 		t.Errorf("got %q", text)
 	}
 }
@@ -77,8 +86,8 @@ func TestRead(t *testing.T) {
 func TestRead_Bad(t *testing.T) {
 	whole := zipped(strings.Repeat("1 2\n", 1000))
 	for text, want := range map[string]string{
-		"1 2\nx y\n1 2\n4\n":          `2 bad lines, first line 2: "x" is no id`,
-		"1 2\n4":                      `1 bad lines, first line 2: "4" is not two ids`,
+		"1 2\nx y\n1 2\n4\n":          `line 2: "x" is no id`,
+		"1 2\n4":                      `line 2: "4" is not two ids`,
 		"0 1\n":                       `line 1: "0" is no id`,
 		"1 -2\n":                      `line 1: "-2" is no id`,
 		"1 18446744073709551615\n":    `"18446744073709551615" is no id`,
@@ -88,7 +97,7 @@ func TestRead_Bad(t *testing.T) {
 		strings.Repeat("1", 100_000):  "too long",
 		string([]byte{0x1f, 0x8b, 0}): "EOF",
 	} {
-		_, err := Read(written(t, "bad", []byte(text)), "bad")
+		_, err := Read(written(t, "bad", []byte(text)))
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%.40q: got %v, want %s", text, err, want)
 		}
@@ -144,5 +153,16 @@ func TestZipf(t *testing.T) {
 		if got := n[id]; got < want*9/10 || got > want*11/10 {
 			t.Errorf("%d was drawn %d times, want about %d", id, got, want)
 		}
+	}
+}
+
+func TestGraph_Sides(t *testing.T) {
+	g := &Graph{Edges: []Edge{{2, 1, 7}, {1, 3, 8}, {1, 2, 9}}}
+	following, followers := g.Sides()
+	if want := []Edge{{1, 2, 9}, {1, 3, 8}, {2, 1, 7}}; !slices.Equal(following, want) {
+		t.Errorf("got %v, want %v", following, want)
+	}
+	if want := []Edge{{1, 2, 7}, {2, 1, 9}, {3, 1, 8}}; !slices.Equal(followers, want) {
+		t.Errorf("got %v, want %v", followers, want)
 	}
 }

@@ -1,8 +1,6 @@
 package peer
 
 import (
-	"cmp"
-	"slices"
 	"sync"
 	"testing"
 )
@@ -14,8 +12,8 @@ const later = 1_900_000_000
 // not even the time.
 func (c checker) follow(t *testing.T) {
 	for i, e := range [][2]uint64{
-		{person(1), stranger},     // to somebody unknown
-		{stranger + 1, person(2)}, // from somebody unknown
+		{person(1), stranger},     // to an unknown account
+		{stranger + 1, person(2)}, // from an unknown account
 		{stranger, person(1)},     // back
 		{stranger, person(3)},     // to a large id
 		{person(4), person(0)},    // was there
@@ -25,7 +23,7 @@ func (c checker) follow(t *testing.T) {
 			if err := c.p.Follow(t.Context(), e[0], e[1], at+again); err != nil {
 				t.Fatalf("follow %d: %v", i, err)
 			}
-			c.twin.follow(e[0], e[1], at+again)
+			_ = c.twin.Follow(t.Context(), e[0], e[1], at+again)
 			c.sameOf(t, e[0], e[1])
 		}
 	}
@@ -44,14 +42,14 @@ func (c checker) unfollow(t *testing.T) {
 			if err := c.p.Unfollow(t.Context(), e[0], e[1]); err != nil {
 				t.Fatalf("unfollow %d: %v", i, err)
 			}
-			c.twin.unfollow(e[0], e[1])
+			_ = c.twin.Unfollow(t.Context(), e[0], e[1])
 			c.sameOf(t, e[0], e[1])
 		}
 	}
 	if err := c.p.Follow(t.Context(), person(5), person(0), later+50); err != nil {
 		t.Fatal(err)
 	}
-	c.twin.follow(person(5), person(0), later+50)
+	_ = c.twin.Follow(t.Context(), person(5), person(0), later+50)
 	c.sameOf(t, person(5), person(0))
 }
 
@@ -61,8 +59,7 @@ func (c checker) sameOf(t *testing.T, a, b uint64) {
 	for _, id := range []uint64{a, b} {
 		c.samePages(t, id)
 		c.sameStates(t, id, []uint64{a, b})
-		got, err := c.p.Counts(t.Context(), []uint64{id})
-		equal(t, "counts", got, err, []Counts{c.twin.counts(id)})
+		c.sameCounts(t, []uint64{id})
 	}
 }
 
@@ -88,7 +85,7 @@ func (c checker) hot(t *testing.T) {
 	for client := range clients {
 		for i := range each {
 			if client%2 == 0 || i > 0 {
-				c.twin.follow(fan(client, i), star, later+100+uint32(client*each+i))
+				_ = c.twin.Follow(t.Context(), fan(client, i), star, later+100+uint32(client*each+i))
 			}
 		}
 	}
@@ -118,7 +115,7 @@ func (c checker) oneEdge(t *testing.T) {
 	if err := c.p.Follow(t.Context(), a, b, later+500); err != nil {
 		t.Fatal(err)
 	}
-	c.twin.follow(a, b, later+500)
+	_ = c.twin.Follow(t.Context(), a, b, later+500)
 	c.sameOf(t, a, b)
 }
 
@@ -134,60 +131,4 @@ func atOnce(t *testing.T, do func(client int) error) {
 		})
 	}
 	all.Wait()
-}
-
-// twin is a peer of maps.
-type twin struct {
-	following, followers map[uint64]map[uint64]uint32
-}
-
-func newTwin() *twin {
-	return &twin{following: map[uint64]map[uint64]uint32{}, followers: map[uint64]map[uint64]uint32{}}
-}
-
-func (w *twin) follow(from, to uint64, at uint32) {
-	if _, ok := w.following[from][to]; ok {
-		return
-	}
-	put(w.following, from, to, at)
-	put(w.followers, to, from, at)
-}
-
-func put(lists map[uint64]map[uint64]uint32, id, other uint64, at uint32) {
-	if lists[id] == nil {
-		lists[id] = map[uint64]uint32{}
-	}
-	lists[id][other] = at
-}
-
-func (w *twin) unfollow(from, to uint64) {
-	delete(w.following[from], to)
-	delete(w.followers[to], from)
-}
-
-func (w *twin) state(viewer, id uint64) (s State) {
-	_, s.Following = w.following[viewer][id]
-	_, s.FollowedBy = w.followers[viewer][id]
-	return s
-}
-
-func (w *twin) counts(id uint64) Counts {
-	return Counts{Following: int64(len(w.following[id])), Followers: int64(len(w.followers[id]))}
-}
-
-func (w *twin) size() (n int) {
-	for _, l := range w.following {
-		n += len(l)
-	}
-	return n
-}
-
-// newestFirst returns a list, the latest first.
-func newestFirst(l map[uint64]uint32) []Entry {
-	var entries []Entry
-	for id, at := range l {
-		entries = append(entries, Entry{ID: id, At: at})
-	}
-	slices.SortFunc(entries, func(a, b Entry) int { return cmp.Compare(b.At, a.At) })
-	return entries
 }

@@ -1,11 +1,15 @@
 package peer
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"net"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/jmoiron/sqlx"
@@ -13,6 +17,7 @@ import (
 	appgraph "kith/app/graph"
 	apprelation "kith/app/relation"
 	"kith/cmd/kithbench/graph"
+	"kith/cmd/kithbench/server"
 	"kith/repo/account"
 	"kith/repo/cache"
 	"kith/repo/committer"
@@ -27,25 +32,74 @@ import (
 // Kith is the real store behind its committer, as `kith serve` puts them
 // together, with the default settings.
 type Kith struct {
-	// Memcached is the socket of the memcached that holds nothing but this peer's
-	// rows; empty where there is none.
-	Memcached string
-
 	name      string
+	memcached *server.Store // with nothing but this peer's rows; nil if there is none
 	pool      *sqlx.DB
 	cache     cache.Cache
+	client    io.Closer // of the cache; nil if it needs none
 	rows      *relation.Store
 	people    *account.Store
 	committer *committer.Committer[*relation.Draft, relation.Row]
 }
 
-var _ Peer = (*Kith)(nil)
-
 // listCap is the default of KITH_LIST_CAP.
 const listCap = 10_000
 
-// Migrate makes kith's tables in a database.
-func Migrate(ctx context.Context, dsn string) error {
+// openKith makes kith's tables in a new database and opens one of the peers that
+// use them.
+func openKith(ctx context.Context, s *server.Servers, name, dsn string) (Peer, error) {
+	if err := migrate(ctx, dsn); err != nil {
+		return nil, err
+	}
+	switch name {
+	case KithName:
+		k, err := OpenKith(ctx, dsn, s.Memcached.Socket)
+		if err == nil {
+			k.memcached = s.Memcached
+		}
+		return k, err
+	case AloneName:
+		inProcess, err := cache.NewLocal(cache.Config{MaxBytes: 256 << 20}) // the default size
+		if err != nil {
+			return nil, err
+		}
+		return newKith(ctx, name, dsn, inProcess)
+	default:
+		k, err := newKith(ctx, name, dsn, cache.NewNone())
+		return &naive{Kith: k}, err
+	}
+}
+
+// OpenKith opens the peer KithName on a database that has its tables, as one more
+// of the processes that share a memcached.
+func OpenKith(ctx context.Context, dsn, memcached string) (*Kith, error) {
+	return onMemcached(ctx, KithName, dsn, memcached, 0)
+}
+
+// openFresh opens KithName's data so that memcached is asked for counts each time.
+func openFresh(ctx context.Context, s *server.Servers) (Peer, error) {
+	return onMemcached(ctx, FreshName, s.DSN(KithName), s.Memcached.Socket, -1)
+}
+
+// onMemcached opens kith with the cache of many processes. Heads may be late by so
+// much, 0 means a second.
+func onMemcached(ctx context.Context, name, dsn, socket string, late time.Duration) (*Kith, error) {
+	client, err := memcache.New(memcache.Config{Servers: []string{socket}, Timeout: time.Second})
+	if err != nil {
+		return nil, err
+	}
+	c, err := cache.NewMemcached(cache.Config{Client: client, Late: late})
+	if err != nil {
+		return nil, errors.Join(err, client.Close())
+	}
+	k, err := newKith(ctx, name, dsn, c)
+	if err == nil {
+		k.client = client
+	}
+	return k, err
+}
+
+func migrate(ctx context.Context, dsn string) error {
 	pool, err := db.Open(ctx, db.Config{DSN: dsn, MaxOpen: 3})
 	if err != nil {
 		return fmt.Errorf("open kith's database: %w", err)
@@ -59,8 +113,8 @@ func Migrate(ctx context.Context, dsn string) error {
 	return err
 }
 
-// NewKith opens kith on a migrated database, over a cache that it closes.
-func NewKith(ctx context.Context, name, dsn string, c cache.Cache) (*Kith, error) {
+// newKith opens kith on a migrated database, over a cache that it closes.
+func newKith(ctx context.Context, name, dsn string, c cache.Cache) (*Kith, error) {
 	k := &Kith{name: name, cache: c}
 	var err error
 	// The default KITH_MYSQL_POOL.
@@ -73,37 +127,12 @@ func NewKith(ctx context.Context, name, dsn string, c cache.Cache) (*Kith, error
 	return k, nil
 }
 
-// onMemcached is a cache with its client.
-type onMemcached struct {
-	*cache.Memcached
-	client *memcache.Client
-}
-
-// Close closes both.
-func (m onMemcached) Close() error { return errors.Join(m.Memcached.Close(), m.client.Close()) }
-
-// OnMemcached is the cache of many processes: a memcached on a unix socket. Heads may
-// be late by so much, 0 means a second; below 0, memcached is asked for counts each time.
-func OnMemcached(socket string, late time.Duration) (cache.Cache, error) {
-	client, err := memcache.New(memcache.Config{Servers: []string{socket}, Timeout: time.Second})
-	if err != nil {
-		return nil, err
-	}
-	c, err := cache.NewMemcached(cache.Config{Client: client, Late: late})
-	return onMemcached{c, client}, err
-}
-
-// InProcess is the cache of one process, of the default size.
-func InProcess() (cache.Cache, error) {
-	return cache.NewLocal(cache.Config{MaxBytes: 256 << 20})
-}
-
 // Name returns the name of the peer.
 func (k *Kith) Name() string { return k.name }
 
 // Load imports the graph as `kith import` does.
 func (k *Kith) Load(ctx context.Context, g *graph.Graph) error {
-	_, err := appgraph.Import(ctx, appgraph.ImportConfig{Reader: bytes.NewReader(g.Text()),
+	_, err := appgraph.Import(ctx, appgraph.ImportConfig{Reader: bytes.NewReader(graph.Text(g.Edges)),
 		Accounts: k.people, Rows: k.rows, Now: time.Now,
 		Relations: apprelation.New(apprelation.Config{Rows: k.rows, Committer: k.committer, Accounts: k.people, Now: time.Now})})
 	if err != nil {
@@ -116,6 +145,14 @@ func (k *Kith) Load(ctx context.Context, g *graph.Graph) error {
 func (k *Kith) Follow(ctx context.Context, from, to uint64, at uint32) error {
 	return k.committer.Do(ctx, []uint64{from, to}, func(r map[uint64]*relation.Draft) error {
 		follow(r[from], r[to], at)
+		return nil
+	})
+}
+
+// Unfollow takes the edge out of both rows.
+func (k *Kith) Unfollow(ctx context.Context, from, to uint64) error {
+	return k.committer.Do(ctx, []uint64{from, to}, func(r map[uint64]*relation.Draft) error {
+		unfollow(r[from], r[to])
 		return nil
 	})
 }
@@ -136,14 +173,6 @@ func both(a, b *relation.Draft, one, other bool) {
 	}
 }
 
-// Unfollow takes the edge out of both rows.
-func (k *Kith) Unfollow(ctx context.Context, from, to uint64) error {
-	return k.committer.Do(ctx, []uint64{from, to}, func(r map[uint64]*relation.Draft) error {
-		unfollow(r[from], r[to])
-		return nil
-	})
-}
-
 // States reads the viewer's row.
 func (k *Kith) States(ctx context.Context, viewer uint64, ids []uint64) ([]State, error) {
 	row, err := k.rows.Row(ctx, viewer)
@@ -161,22 +190,17 @@ func (k *Kith) States(ctx context.Context, viewer uint64, ids []uint64) ([]State
 	return states, nil
 }
 
-// Followers reads a page of the account's row and archive.
-func (k *Kith) Followers(ctx context.Context, id uint64, before Entry, limit int) ([]Entry, error) {
-	return k.page(ctx, id, list.ByFollower, before, limit)
-}
-
-// Following reads a page of the account's row and archive.
-func (k *Kith) Following(ctx context.Context, id uint64, before Entry, limit int) ([]Entry, error) {
-	return k.page(ctx, id, list.ByFollowing, before, limit)
-}
-
-func (k *Kith) page(ctx context.Context, id uint64, o list.Order, before Entry, limit int) ([]Entry, error) {
+// Page reads a page of the account's row and archive.
+func (k *Kith) Page(ctx context.Context, l List, id uint64, before Entry, limit int) ([]Entry, error) {
+	order := list.ByFollower
+	if l == Following {
+		order = list.ByFollowing
+	}
 	row, err := k.rows.Row(ctx, id)
 	if err != nil {
 		return nil, err
 	}
-	found, err := k.rows.Page(ctx, row, o, list.Range{Before: list.Cursor{Time: before.At, ID: before.ID}, Limit: limit})
+	found, err := k.rows.Page(ctx, row, order, list.Range{Before: list.Cursor{Time: before.At, ID: before.ID}, Limit: limit})
 	if err != nil {
 		return nil, fmt.Errorf("page of %d: %w", id, err)
 	}
@@ -204,33 +228,72 @@ func (k *Kith) Counts(ctx context.Context, ids []uint64) ([]Counts, error) {
 // is a memcached, what it takes to hold every row there is.
 func (k *Kith) Space(ctx context.Context) (Space, error) {
 	s, err := tableSpace(ctx, k.pool, "relation", "relation_archive")
-	if err != nil || k.Memcached == "" {
+	if err != nil || k.memcached == nil {
 		return s, err
 	}
-	if err := k.warm(ctx); err != nil {
-		return Space{}, err
-	}
-	s.Memory, err = memcachedBytes(k.Memcached)
-	return s, err
-}
-
-// warm reads every row through the cache.
-func (k *Kith) warm(ctx context.Context) error {
 	var ids []uint64
 	if err := k.pool.SelectContext(ctx, &ids, `SELECT account_id FROM relation`); err != nil {
-		return fmt.Errorf("list the rows: %w", err)
+		return s, fmt.Errorf("list the rows: %w", err)
 	}
 	for part := range slices.Chunk(ids, 400) {
 		if _, err := k.rows.Rows(ctx, part); err != nil {
-			return fmt.Errorf("read every row: %w", err)
+			return s, fmt.Errorf("read every row: %w", err)
 		}
 	}
-	return nil
+	if s.Memory, err = memcachedBytes(k.memcached.Socket); err != nil {
+		return s, err
+	}
+	s.Resident, err = k.memcached.Resident()
+	return s, err
+}
+
+// hashAtStart is the table of keys of an empty memcached.
+const hashAtStart = 8 << 16
+
+// memcachedBytes is what a memcached has handed out for its items: whole chunks,
+// of which items fill a part, and what its table of keys has grown by. It is the
+// like of Redis' used_memory, which counts what its allocator has handed out.
+func memcachedBytes(socket string) (sum int64, err error) {
+	stats := map[string]int64{}
+	for _, command := range []string{"stats", "stats slabs"} {
+		if err := memcachedStats(socket, command, stats); err != nil {
+			return 0, fmt.Errorf("ask memcached for its %s: %w", command, err)
+		}
+	}
+	for name, chunks := range stats {
+		if class, ok := strings.CutSuffix(name, ":used_chunks"); ok {
+			sum += chunks * stats[class+":chunk_size"]
+		}
+	}
+	return sum + max(stats["hash_bytes"]-hashAtStart, 0), nil
+}
+
+// memcachedStats adds the numbers that a memcached answers with.
+func memcachedStats(socket, command string, stats map[string]int64) error {
+	conn, err := net.Dial("unix", socket)
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	fmt.Fprint(conn, command+"\r\n")
+	lines := bufio.NewScanner(conn)
+	for lines.Scan() && lines.Text() != "END" {
+		var name string
+		var n int64
+		if read, _ := fmt.Sscanf(lines.Text(), "STAT %s %d", &name, &n); read == 2 {
+			stats[name] = n
+		}
+	}
+	return lines.Err()
 }
 
 // Close commits what waits and lets go of everything.
 func (k *Kith) Close() error {
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 	defer cancel()
-	return errors.Join(k.committer.Close(ctx), k.cache.Close(), k.pool.Close())
+	err := errors.Join(k.committer.Close(ctx), k.cache.Close(), k.pool.Close())
+	if k.client != nil {
+		err = errors.Join(err, k.client.Close())
+	}
+	return err
 }

@@ -10,7 +10,6 @@ import (
 
 	"kith/cmd/kithbench/graph"
 	"kith/cmd/kithbench/server"
-	"kith/repo/cache"
 )
 
 // servers are those of all tests.
@@ -19,13 +18,8 @@ var servers *server.Servers
 func TestMain(m *testing.M) { os.Exit(run(m)) }
 
 func run(m *testing.M) int {
-	dir, err := os.MkdirTemp("", "kithbench-")
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 1
-	}
-	defer os.RemoveAll(dir)
-	if servers, err = server.Start(context.Background(), dir); err != nil {
+	var err error
+	if servers, err = server.StartAll(context.Background()); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
@@ -33,57 +27,11 @@ func run(m *testing.M) int {
 	return m.Run()
 }
 
-// peers opens each peer on an empty store, once in a run of the tests.
-var peers = map[string]func(t *testing.T) (Peer, error){
-	TwoTableName: func(t *testing.T) (Peer, error) {
-		return NewTwoTable(t.Context(), TwoTableName, database(t, "twotable"), false)
-	},
-	PackedName: func(t *testing.T) (Peer, error) {
-		return NewTwoTable(t.Context(), PackedName, database(t, "packed"), true)
-	},
-	KithName: func(t *testing.T) (Peer, error) {
-		c, err := OnMemcached(servers.Memcached(), 0)
-		if err != nil {
-			return nil, err
-		}
-		return newKith(t, KithName, "kith", c)
-	},
-	AloneName: func(t *testing.T) (Peer, error) {
-		c, err := InProcess()
-		if err != nil {
-			return nil, err
-		}
-		return newKith(t, AloneName, "kith_alone", c)
-	},
-	NaiveName: func(t *testing.T) (Peer, error) {
-		k, err := newKith(t, NaiveName, "naive", cache.NewNone())
-		return &Naive{Kith: k}, err
-	},
-	RedisName:  func(*testing.T) (Peer, error) { return NewRedis(RedisName, servers.Redis()) },
-	SyncedName: func(*testing.T) (Peer, error) { return NewRedis(SyncedName, servers.RedisSynced()) },
-}
-
-func newKith(t *testing.T, name, base string, c cache.Cache) (*Kith, error) {
-	t.Helper()
-	dsn := database(t, base)
-	if err := Migrate(t.Context(), dsn); err != nil {
-		return nil, err
-	}
-	return NewKith(t.Context(), name, dsn, c)
-}
-
-func database(t *testing.T, name string) (dsn string) {
-	t.Helper()
-	if err := servers.CreateDatabase(t.Context(), name); err != nil {
-		t.Fatal(err)
-	}
-	return servers.MySQLDSN(name)
-}
-
+// TestPeers opens each peer on an empty store, once in a run of the tests.
 func TestPeers(t *testing.T) {
-	for name, open := range peers {
+	for _, name := range Names {
 		t.Run(name, func(t *testing.T) {
-			p, err := open(t)
+			p, err := Open(t.Context(), servers, name)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -100,24 +48,34 @@ func TestPeers(t *testing.T) {
 	}
 }
 
+// fresh checks that the variant of kith is on the same data.
+func (c checker) fresh(t *testing.T) {
+	fresh, err := Open(t.Context(), servers, FreshName)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer fresh.Close()
+	checker{fresh, c.twin}.same(t)
+}
+
 // check is what every peer must do. It begins with an empty one.
 func check(t *testing.T, p Peer) {
-	c := checker{p, newTwin()}
 	g := small()
+	c := checker{p, NewPlain(g)}
 	if err := p.Load(t.Context(), g); err != nil {
 		t.Fatal(err)
 	}
-	for _, e := range g.Edges {
-		c.twin.follow(e.From, e.To, e.At)
-	}
 	t.Run("Loaded", c.same)
 	t.Run("Absent", c.absent)
-	t.Run("Space", c.space)
+	t.Run("Space", func(t *testing.T) { c.space(t, len(g.Edges)) })
 	t.Run("Follow", c.follow)
 	t.Run("Unfollow", c.unfollow)
 	t.Run("Hot", c.hot)
 	t.Run("OneEdge", c.oneEdge)
 	t.Run("Changed", c.same)
+	if p.Name() == KithName {
+		t.Run("Fresh", c.fresh)
+	}
 }
 
 // Accounts of the small graph: a star that all others follow, its ids small and
@@ -153,7 +111,7 @@ func small() *graph.Graph {
 // checker compares a peer with its twin.
 type checker struct {
 	p    Peer
-	twin *twin
+	twin Peer
 }
 
 // all are the accounts and a stranger.
@@ -172,34 +130,34 @@ func (c checker) same(t *testing.T) {
 		c.sameStates(t, id, ids)
 		c.samePages(t, id)
 	}
-	got, err := c.p.Counts(t.Context(), ids)
-	want := make([]Counts, len(ids))
-	for i, id := range ids {
-		want[i] = c.twin.counts(id)
-	}
-	equal(t, "counts", got, err, want)
+	c.sameCounts(t, ids)
 }
 
 func (c checker) sameStates(t *testing.T, viewer uint64, ids []uint64) {
 	t.Helper()
+	want, _ := c.twin.States(t.Context(), viewer, ids)
 	got, err := c.p.States(t.Context(), viewer, ids)
-	want := make([]State, len(ids))
-	for i, id := range ids {
-		want[i] = c.twin.state(viewer, id)
-	}
 	equal(t, fmt.Sprintf("states for %d", viewer), got, err, want)
+}
+
+func (c checker) sameCounts(t *testing.T, ids []uint64) {
+	t.Helper()
+	want, _ := c.twin.Counts(t.Context(), ids)
+	got, err := c.p.Counts(t.Context(), ids)
+	equal(t, "counts", got, err, want)
 }
 
 // samePages reads both lists of an account from the top down.
 func (c checker) samePages(t *testing.T, id uint64) {
 	t.Helper()
-	got, err := walk(t.Context(), id, c.p.Followers)
-	equal(t, fmt.Sprintf("followers of %d", id), got, err, newestFirst(c.twin.followers[id]))
-	got, err = walk(t.Context(), id, c.p.Following)
-	equal(t, fmt.Sprintf("following of %d", id), got, err, newestFirst(c.twin.following[id]))
-	if s, ok := c.p.(Skipper); ok {
-		got, err = walkBySkip(t.Context(), id, s.FollowersAfter)
-		equal(t, fmt.Sprintf("followers of %d by skips", id), got, err, newestFirst(c.twin.followers[id]))
+	for _, l := range []List{Followers, Following} {
+		want, _ := c.twin.Page(t.Context(), l, id, Entry{}, 1<<20)
+		got, err := walk(t.Context(), c.p, l, id)
+		equal(t, fmt.Sprintf("%s of %d", l, id), got, err, want)
+		if s, ok := c.p.(Skipper); ok && l == Followers {
+			got, err = walkBySkip(t.Context(), id, s.PageAfter)
+			equal(t, fmt.Sprintf("followers of %d by skips", id), got, err, want)
+		}
 	}
 }
 
@@ -207,10 +165,10 @@ func (c checker) samePages(t *testing.T, id uint64) {
 const pageSize = 7
 
 // walk reads a list by cursors.
-func walk(ctx context.Context, id uint64, read func(context.Context, uint64, Entry, int) ([]Entry, error)) (whole []Entry, err error) {
+func walk(ctx context.Context, p Peer, l List, id uint64) (whole []Entry, err error) {
 	var before Entry
 	for {
-		page, err := read(ctx, id, before, pageSize)
+		page, err := p.Page(ctx, l, id, before, pageSize)
 		if err != nil || len(page) == 0 {
 			return whole, err
 		}
@@ -231,28 +189,28 @@ func walkBySkip(ctx context.Context, id uint64, read func(context.Context, uint6
 	}
 }
 
-// absent asks about those who are not there, and about nobody.
+// absent asks about unknown accounts, and about none.
 func (c checker) absent(t *testing.T) {
 	states, err := c.p.States(t.Context(), stranger, []uint64{stranger + 1, 1})
 	equal(t, "states for a stranger", states, err, []State{{}, {}})
 	counts, err := c.p.Counts(t.Context(), []uint64{stranger, stranger})
 	equal(t, "counts of strangers", counts, err, []Counts{{}, {}})
-	page, err := c.p.Followers(t.Context(), 1, Entry{ID: 1, At: 1}, 10)
+	page, err := c.p.Page(t.Context(), Followers, 1, Entry{ID: 1, At: 1}, 10)
 	equal(t, "a page before all", page, err, []Entry(nil))
 	states, err = c.p.States(t.Context(), 1, nil)
-	equal(t, "states of nobody", states, err, []State(nil))
+	equal(t, "states of none", states, err, []State(nil))
 	counts, err = c.p.Counts(t.Context(), nil)
-	equal(t, "counts of nobody", counts, err, []Counts(nil))
+	equal(t, "counts of none", counts, err, []Counts(nil))
 }
 
 // space checks that the peer knows what it takes: some bytes a follow, and not
 // a megabyte each.
-func (c checker) space(t *testing.T) {
+func (c checker) space(t *testing.T, follows int) {
 	got, err := c.p.Space(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	n := int64(c.twin.size())
+	n := int64(follows)
 	if sum := got.Files + got.Memory; sum < n || sum > n<<12 {
 		t.Errorf("got %+v for %d follows", got, n)
 	}

@@ -1,11 +1,9 @@
 package peer
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -14,24 +12,23 @@ import (
 	"github.com/redis/go-redis/v9/maintnotifications"
 
 	"kith/cmd/kithbench/graph"
+	"kith/cmd/kithbench/server"
 )
 
-// Redis keeps two sorted sets an account, each a list by time:
+// redisPeer keeps two sorted sets an account, each a list by time:
 //
 //	g:<id>  those whom id follows, and when
 //	f:<id>  those who follow id, and when
 //
 // Counts are the sizes of the sets. Scores are float64, which holds seconds and
 // not more than 53 bits.
-type Redis struct {
+type redisPeer struct {
 	name   string
+	server *server.Store
 	client *redis.Client
 }
 
-var (
-	_ Peer    = (*Redis)(nil)
-	_ Skipper = (*Redis)(nil)
-)
+var _ Skipper = (*redisPeer)(nil)
 
 // redisPool is how many connections the peer may have. With 64 and with 256
 // clients no other size from 32 to 256 was faster at all of follows, states and
@@ -41,35 +38,33 @@ const redisPool = 64
 // redisTimeout is above how long a bulk load may keep the server.
 const redisTimeout = time.Minute
 
-// NewRedis opens the peer on an empty Redis. Whether changes are on disk is
+// openRedis opens the peer on an empty Redis. Whether changes are on disk is
 // the server's matter.
-func NewRedis(name, socket string) (*Redis, error) {
-	r := &Redis{name: name, client: redis.NewClient(&redis.Options{
-		Network: "unix", Addr: socket, PoolSize: redisPool, ReadTimeout: redisTimeout, WriteTimeout: redisTimeout,
+func openRedis(ctx context.Context, name string, s *server.Store) (Peer, error) {
+	r := &redisPeer{name: name, server: s, client: redis.NewClient(&redis.Options{
+		Network: "unix", Addr: s.Socket, PoolSize: redisPool, ReadTimeout: redisTimeout, WriteTimeout: redisTimeout,
 		PoolTimeout: redisTimeout, DisableIdentity: true,
 		// Only hosted servers send these.
 		MaintNotificationsConfig: &maintnotifications.Config{Mode: maintnotifications.ModeDisabled},
 	})}
-	ctx, cancel := context.WithTimeout(context.Background(), redisTimeout)
-	defer cancel()
 	if err := r.client.Ping(ctx).Err(); err != nil {
-		return nil, errors.Join(fmt.Errorf("open %s: %w", name, err), r.Close())
+		return nil, errors.Join(err, r.Close())
 	}
 	return r, nil
 }
 
 // Name returns the name of the peer.
-func (r *Redis) Name() string { return r.name }
+func (r *redisPeer) Name() string { return r.name }
 
 // Close closes the connections.
-func (r *Redis) Close() error { return r.client.Close() }
+func (r *redisPeer) Close() error { return r.client.Close() }
 
 func followingKey(id uint64) string { return "g:" + member(id) }
 func followersKey(id uint64) string { return "f:" + member(id) }
 func member(id uint64) string       { return strconv.FormatUint(id, 10) }
 
 // Follow adds each to the other's set in one MULTI, unless they are there.
-func (r *Redis) Follow(ctx context.Context, from, to uint64, at uint32) error {
+func (r *redisPeer) Follow(ctx context.Context, from, to uint64, at uint32) error {
 	_, err := r.client.TxPipelined(ctx, func(p redis.Pipeliner) error {
 		p.ZAddNX(ctx, followingKey(from), redis.Z{Score: float64(at), Member: member(to)})
 		p.ZAddNX(ctx, followersKey(to), redis.Z{Score: float64(at), Member: member(from)})
@@ -79,7 +74,7 @@ func (r *Redis) Follow(ctx context.Context, from, to uint64, at uint32) error {
 }
 
 // Unfollow takes each out of the other's set in one MULTI.
-func (r *Redis) Unfollow(ctx context.Context, from, to uint64) error {
+func (r *redisPeer) Unfollow(ctx context.Context, from, to uint64) error {
 	_, err := r.client.TxPipelined(ctx, func(p redis.Pipeliner) error {
 		p.ZRem(ctx, followingKey(from), member(to))
 		p.ZRem(ctx, followersKey(to), member(from))
@@ -90,7 +85,7 @@ func (r *Redis) Unfollow(ctx context.Context, from, to uint64) error {
 
 // States asks both sets of the viewer for all ids at once. The client says 0
 // for members that are not there, so follows at the moment 0 are not seen.
-func (r *Redis) States(ctx context.Context, viewer uint64, ids []uint64) ([]State, error) {
+func (r *redisPeer) States(ctx context.Context, viewer uint64, ids []uint64) ([]State, error) {
 	if len(ids) == 0 {
 		return nil, nil
 	}
@@ -114,7 +109,7 @@ func (r *Redis) States(ctx context.Context, viewer uint64, ids []uint64) ([]Stat
 }
 
 // Counts asks for the sizes of all sets at once.
-func (r *Redis) Counts(ctx context.Context, ids []uint64) ([]Counts, error) {
+func (r *redisPeer) Counts(ctx context.Context, ids []uint64) ([]Counts, error) {
 	sizes := make([]*redis.IntCmd, 0, 2*len(ids))
 	if _, err := r.client.Pipelined(ctx, func(p redis.Pipeliner) error {
 		for _, id := range ids {
@@ -131,19 +126,13 @@ func (r *Redis) Counts(ctx context.Context, ids []uint64) ([]Counts, error) {
 	return counts, nil
 }
 
-// Followers reads a page of f:<id>.
-func (r *Redis) Followers(ctx context.Context, id uint64, before Entry, limit int) ([]Entry, error) {
-	return r.page(ctx, followersKey(id), before, limit)
-}
-
-// Following reads a page of g:<id>.
-func (r *Redis) Following(ctx context.Context, id uint64, before Entry, limit int) ([]Entry, error) {
-	return r.page(ctx, followingKey(id), before, limit)
-}
-
-// page goes by score from the cursor on. No two scores of a list are the same,
+// Page goes by score from the cursor on. No two scores of a list are the same,
 // so that the time alone is a cursor.
-func (r *Redis) page(ctx context.Context, key string, before Entry, limit int) ([]Entry, error) {
+func (r *redisPeer) Page(ctx context.Context, l List, id uint64, before Entry, limit int) ([]Entry, error) {
+	key := followersKey(id)
+	if l == Following {
+		key = followingKey(id)
+	}
 	if before == (Entry{}) {
 		return r.skip(ctx, key, 0, limit)
 	}
@@ -152,12 +141,12 @@ func (r *Redis) page(ctx context.Context, key string, before Entry, limit int) (
 	}))
 }
 
-// FollowersAfter goes by rank, which a sorted set finds without a walk.
-func (r *Redis) FollowersAfter(ctx context.Context, id uint64, skip, limit int) ([]Entry, error) {
+// PageAfter goes by rank, which a sorted set finds without a walk.
+func (r *redisPeer) PageAfter(ctx context.Context, id uint64, skip, limit int) ([]Entry, error) {
 	return r.skip(ctx, followersKey(id), skip, limit)
 }
 
-func (r *Redis) skip(ctx context.Context, key string, skip, limit int) ([]Entry, error) {
+func (r *redisPeer) skip(ctx context.Context, key string, skip, limit int) ([]Entry, error) {
 	return entries(r.client.ZRevRangeWithScores(ctx, key, int64(skip), int64(skip+limit-1)))
 }
 
@@ -187,38 +176,27 @@ const (
 )
 
 // Load adds each account's sets whole, in pipelines.
-func (r *Redis) Load(ctx context.Context, g *graph.Graph) error {
-	edges := slices.Clone(g.Edges)
-	slices.SortFunc(edges, func(a, b graph.Edge) int { return cmp.Compare(a.From, b.From) })
-	if err := r.loadSets(ctx, len(edges), followingKey, func(i int) (id, other uint64, at uint32) {
-		return edges[i].From, edges[i].To, edges[i].At
-	}); err != nil {
-		return fmt.Errorf("load %s: %w", r.name, err)
+func (r *redisPeer) Load(ctx context.Context, g *graph.Graph) error {
+	following, followers := g.Sides()
+	if err := r.loadSets(ctx, following, followingKey); err != nil {
+		return err
 	}
-	slices.SortFunc(edges, func(a, b graph.Edge) int { return cmp.Compare(a.To, b.To) })
-	if err := r.loadSets(ctx, len(edges), followersKey, func(i int) (id, other uint64, at uint32) {
-		return edges[i].To, edges[i].From, edges[i].At
-	}); err != nil {
-		return fmt.Errorf("load %s: %w", r.name, err)
-	}
-	return nil
+	return r.loadSets(ctx, followers, followersKey)
 }
 
-// loadSets adds n members, which come a set after the other.
-func (r *Redis) loadSets(ctx context.Context, n int, key func(uint64) string, at func(i int) (id, other uint64, at uint32)) error {
+// loadSets adds to each set the other side of its edges, which come a set after
+// the other.
+func (r *redisPeer) loadSets(ctx context.Context, edges []graph.Edge, key func(uint64) string) error {
 	pipeline, members := r.client.Pipeline(), 0
-	for i := 0; i < n; {
-		id, _, _ := at(i)
+	for len(edges) > 0 {
+		id := edges[0].From
 		var set []redis.Z
-		for ; i < n && len(set) < commandMembers; i++ {
-			of, other, when := at(i)
-			if of != id {
-				break
-			}
-			set = append(set, redis.Z{Score: float64(when), Member: member(other)})
+		for len(edges) > 0 && edges[0].From == id && len(set) < commandMembers {
+			set = append(set, redis.Z{Score: float64(edges[0].At), Member: member(edges[0].To)})
+			edges = edges[1:]
 		}
 		pipeline.ZAdd(ctx, key(id), set...)
-		if members += len(set); members < pipelineMembers && pipeline.Len() < pipelineCommands && i < n {
+		if members += len(set); members < pipelineMembers && pipeline.Len() < pipelineCommands && len(edges) > 0 {
 			continue
 		}
 		if _, err := pipeline.Exec(ctx); err != nil {
@@ -232,7 +210,7 @@ func (r *Redis) loadSets(ctx context.Context, n int, key func(uint64) string, at
 // Space is the memory in use, less what the server had when it was started and
 // what belongs to connections and to writing the file. On disk is the
 // append-only file as it is, if there is one.
-func (r *Redis) Space(ctx context.Context) (Space, error) {
+func (r *redisPeer) Space(ctx context.Context) (Space, error) {
 	if err := r.settle(ctx); err != nil {
 		return Space{}, err
 	}
@@ -240,56 +218,17 @@ func (r *Redis) Space(ctx context.Context) (Space, error) {
 	if err != nil {
 		return Space{}, err
 	}
+	resident, err := r.server.Resident()
 	return Space{
-		Memory: info["used_memory"] - info["used_memory_startup"] - info["mem_clients_normal"] - info["mem_aof_buffer"],
-		Files:  info["aof_current_size"],
-	}, nil
-}
-
-// errNoFile says that the server keeps nothing on disk.
-var errNoFile = errors.New("there is no append-only file")
-
-// SpaceRebuilt is Space after BGREWRITEAOF: what the file takes at best.
-func (r *Redis) SpaceRebuilt(ctx context.Context) (Space, error) {
-	info, err := r.info(ctx)
-	if err != nil {
-		return Space{}, err
-	}
-	if info["aof_enabled"] == 0 {
-		return Space{}, fmt.Errorf("rewrite the file of %s: %w", r.name, errNoFile)
-	}
-	if err := r.client.BgRewriteAOF(ctx).Err(); err != nil {
-		return Space{}, fmt.Errorf("rewrite the file of %s: %w", r.name, err)
-	}
-	if err := r.awaitRewrite(ctx); err != nil {
-		return Space{}, err
-	}
-	return r.Space(ctx)
-}
-
-// awaitRewrite asks until the file is rewritten: there is no signal of it.
-func (r *Redis) awaitRewrite(ctx context.Context) error {
-	tick := time.NewTicker(20 * time.Millisecond)
-	defer tick.Stop()
-	for {
-		info, err := r.info(ctx)
-		if err != nil {
-			return err
-		}
-		if info["aof_rewrite_in_progress"]+info["aof_rewrite_scheduled"] == 0 {
-			return nil
-		}
-		select {
-		case <-tick.C:
-		case <-ctx.Done():
-			return ctx.Err()
-		}
-	}
+		Memory:   info["used_memory"] - info["used_memory_startup"] - info["mem_clients_normal"] - info["mem_aof_buffer"],
+		Files:    info["aof_current_size"],
+		Resident: resident,
+	}, err
 }
 
 // settle lets the server finish growing its table of keys, which else has the
 // old and the new one: every look-up moves a bucket.
-func (r *Redis) settle(ctx context.Context) error {
+func (r *redisPeer) settle(ctx context.Context) error {
 	n, err := r.client.DBSize(ctx).Result()
 	if err != nil {
 		return fmt.Errorf("settle %s: %w", r.name, err)
@@ -306,8 +245,8 @@ func (r *Redis) settle(ctx context.Context) error {
 	return nil
 }
 
-// info returns the numbers the server tells of itself.
-func (r *Redis) info(ctx context.Context) (map[string]int64, error) {
+// info returns the numbers that the server gives of itself.
+func (r *redisPeer) info(ctx context.Context) (map[string]int64, error) {
 	text, err := r.client.Info(ctx).Result()
 	if err != nil {
 		return nil, fmt.Errorf("ask %s for its memory: %w", r.name, err)

@@ -1,11 +1,17 @@
 package peer
 
 import (
+	"bytes"
 	"context"
+	"database/sql"
 	"database/sql/driver"
 	"errors"
 	"fmt"
+	"io"
+	"maps"
 	"math/rand/v2"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/go-sql-driver/mysql"
@@ -14,7 +20,7 @@ import (
 	"kith/cmd/kithbench/graph"
 )
 
-// TwoTable is what products begin with: a row for each follow in a table by
+// twoTable is what products begin with: a row for each follow in a table by
 // follower, another in a table by followed, and a row of counts an account.
 //
 // A change is one transaction, with a round trip for each statement, as it is
@@ -23,16 +29,13 @@ import (
 // with IF … END IF around what only new follows need: in CPU time of the server a
 // follow took 220 µs packed, 230 to 280 a statement at a time, which cost the
 // client another 40 µs, and 440 to 480 and 320 to 410 in the others.
-type TwoTable struct {
+type twoTable struct {
 	name   string
 	packed bool
 	pool   *sqlx.DB
 }
 
-var (
-	_ Peer    = (*TwoTable)(nil)
-	_ Skipper = (*TwoTable)(nil)
-)
+var _ Skipper = (*twoTable)(nil)
 
 // twoTablePool is how many connections the peer may have, all of which stay. On
 // two cores 64 clients made 5,600 follows a second over 16 connections, 6,000
@@ -68,99 +71,85 @@ var twoTableSchema = []string{
 	) ENGINE=InnoDB`,
 }
 
-// NewTwoTable opens the peer on a database of MariaDB and makes its tables
-// where they are missing.
-func NewTwoTable(ctx context.Context, name, dsn string, packed bool) (*TwoTable, error) {
+// openTwoTable opens the peer on a database of MariaDB and makes its tables and
+// all its connections, one after the other: many who dial a unix socket at once are
+// turned away.
+func openTwoTable(ctx context.Context, name, dsn string, packed bool) (*twoTable, error) {
 	cfg, err := mysql.ParseDSN(dsn)
 	if err != nil {
-		return nil, fmt.Errorf("open the two tables: %w", err)
+		return nil, err
 	}
 	cfg.InterpolateParams, cfg.MultiStatements = true, true
 	// Not REPEATABLE READ: its locks on gaps make follows wait for each other.
 	cfg.Params = map[string]string{"tx_isolation": "'READ-COMMITTED'"}
 	connector, err := mysql.NewConnector(cfg)
 	if err != nil {
-		return nil, fmt.Errorf("open the two tables: %w", err)
+		return nil, err
 	}
-	t := &TwoTable{name: name, packed: packed, pool: openPool(connector)}
-	if err := t.prepare(ctx); err != nil {
-		t.Close()
-		return nil, fmt.Errorf("open the two tables: %w", err)
-	}
-	return t, nil
-}
-
-// prepare makes the tables and the connections, one after the other: many who
-// dial a unix socket at once are turned away.
-func (t *TwoTable) prepare(ctx context.Context) error {
+	t := &twoTable{name: name, packed: packed, pool: sqlx.NewDb(sql.OpenDB(connector), "mysql")}
+	t.pool.SetMaxOpenConns(twoTablePool)
+	t.pool.SetMaxIdleConns(twoTablePool)
 	for _, table := range twoTableSchema {
 		if _, err := t.pool.ExecContext(ctx, table); err != nil {
-			return err
+			return nil, errors.Join(err, t.Close())
 		}
 	}
 	for range twoTablePool {
 		conn, err := t.pool.Connx(ctx)
 		if err != nil {
-			return err
+			return nil, errors.Join(err, t.Close())
 		}
 		defer conn.Close() // at the end, so that each is another one
 	}
-	return nil
+	return t, nil
 }
 
 // Name returns the name of the peer.
-func (t *TwoTable) Name() string { return t.name }
+func (t *twoTable) Name() string { return t.name }
 
 // Close closes the connections.
-func (t *TwoTable) Close() error { return t.pool.Close() }
+func (t *twoTable) Close() error { return t.pool.Close() }
 
-// followSQL adds to the counts 1 or 0 times @new, which is 0 for a follow that
-// was there. Both rows of counts are one statement, the smaller id first, so
-// that no two transactions hold one row each and want the other's. All of it
-// goes by primary keys.
-const followSQL = `START TRANSACTION;
-	INSERT IGNORE INTO follows (account_id, target_id, created_at) VALUES (?, ?, ?);
-	SET @new = ROW_COUNT();
-	INSERT IGNORE INTO fans (account_id, fan_id, created_at) VALUES (?, ?, ?);
-	INSERT INTO counts (account_id, following, followers) VALUES (?, ? * @new, ? * @new), (?, ? * @new, ? * @new)
-		ON DUPLICATE KEY UPDATE following = following + VALUES(following), followers = followers + VALUES(followers);
-	COMMIT`
+// change is the statements of a follow or an unfollow. @n is how many rows the
+// first has changed: where it is 0 there is nothing else to do. Both rows of counts
+// are one statement, the smaller id first, so that no two transactions hold one row
+// each and want the other's. All of it goes by primary keys.
+type change [3]string
+
+var (
+	insertEdge = change{
+		`INSERT IGNORE INTO follows (account_id, target_id, created_at) VALUES (?, ?, ?)`,
+		`INSERT IGNORE INTO fans (account_id, fan_id, created_at) VALUES (?, ?, ?)`,
+		`INSERT INTO counts (account_id, following, followers) VALUES (?, ? * @n, ? * @n), (?, ? * @n, ? * @n)
+			ON DUPLICATE KEY UPDATE following = following + VALUES(following), followers = followers + VALUES(followers)`,
+	}
+	deleteEdge = change{
+		`DELETE FROM follows WHERE account_id = ? AND target_id = ?`,
+		`DELETE FROM fans WHERE account_id = ? AND fan_id = ?`,
+		`UPDATE counts SET following = following - (account_id = ?), followers = followers - (account_id = ?)
+			WHERE account_id IN (?, ?) AND @n = 1`,
+	}
+)
 
 // Follow inserts the edge into both tables and counts it.
-func (t *TwoTable) Follow(ctx context.Context, from, to uint64, at uint32) error {
-	if !t.packed {
-		return t.again(ctx, func() error { return t.followSteps(ctx, from, to, at) })
-	}
+func (t *twoTable) Follow(ctx context.Context, from, to uint64, at uint32) error {
 	up := from < to
-	return t.change(ctx, followSQL, from, to, at, to, from, at, min(from, to), up, !up, max(from, to), !up, up)
+	return t.commit(ctx, insertEdge, []any{from, to, at}, []any{to, from, at}, []any{min(from, to), up, !up, max(from, to), !up, up})
 }
-
-// unfollowSQL takes @gone from the counts, which is 0 where there was no
-// follow. The range of two ids is walked upwards. All of it goes by primary keys.
-const unfollowSQL = `START TRANSACTION;
-	DELETE FROM follows WHERE account_id = ? AND target_id = ?;
-	SET @gone = ROW_COUNT();
-	DELETE FROM fans WHERE account_id = ? AND fan_id = ?;
-	UPDATE counts SET following = following - (account_id = ?), followers = followers - (account_id = ?)
-		WHERE account_id IN (?, ?) AND @gone = 1;
-	COMMIT`
 
 // Unfollow deletes the edge from both tables and counts it.
-func (t *TwoTable) Unfollow(ctx context.Context, from, to uint64) error {
-	if !t.packed {
-		return t.again(ctx, func() error { return t.unfollowSteps(ctx, from, to) })
+func (t *twoTable) Unfollow(ctx context.Context, from, to uint64) error {
+	return t.commit(ctx, deleteEdge, []any{from, to}, []any{to, from}, []any{from, to, from, to})
+}
+
+// commit makes a change, and again where its transaction lost to another.
+func (t *twoTable) commit(ctx context.Context, c change, args ...[]any) error {
+	try := t.steps
+	if t.packed {
+		try = t.pack
 	}
-	return t.change(ctx, unfollowSQL, from, to, to, from, from, to, from, to)
-}
-
-// change runs a packed transaction, again where it lost to another.
-func (t *TwoTable) change(ctx context.Context, transaction string, args ...any) error {
-	return t.again(ctx, func() error { return t.try(ctx, transaction, args) })
-}
-
-func (t *TwoTable) again(ctx context.Context, try func() error) error {
 	for range twoTableTries {
-		err := try()
+		err := try(ctx, c, args)
 		if !lostToAnother(err) {
 			return err
 		}
@@ -173,15 +162,17 @@ func (t *TwoTable) again(ctx context.Context, try func() error) error {
 	return ErrGaveUp
 }
 
-// try runs a transaction once. One that failed half way must end before its
-// connection is used again: the next START TRANSACTION would commit that half.
-func (t *TwoTable) try(ctx context.Context, transaction string, args []any) error {
+// pack makes a change in one round trip. A transaction that failed half way must
+// end before its connection is used again: the next START TRANSACTION would commit
+// that half.
+func (t *twoTable) pack(ctx context.Context, c change, args [][]any) error {
 	conn, err := t.pool.Connx(ctx)
 	if err != nil {
 		return err
 	}
 	defer conn.Close()
-	_, err = conn.ExecContext(ctx, transaction, args...)
+	packed := `START TRANSACTION; ` + c[0] + `; SET @n = ROW_COUNT(); ` + c[1] + `; ` + c[2] + `; COMMIT`
+	_, err = conn.ExecContext(ctx, packed, slices.Concat(args...)...)
 	if err == nil {
 		return nil
 	}
@@ -189,6 +180,25 @@ func (t *TwoTable) try(ctx context.Context, transaction string, args []any) erro
 		conn.Raw(func(any) error { return driver.ErrBadConn }) // hangs up, which rolls back
 	}
 	return err
+}
+
+// steps makes a change with a round trip for each statement.
+func (t *twoTable) steps(ctx context.Context, c change, args [][]any) error {
+	tx, err := t.pool.BeginTxx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	defer tx.Rollback() // does nothing after Commit
+	for i, statement := range c {
+		done, err := tx.ExecContext(ctx, strings.ReplaceAll(statement, "@n", "1"), args[i]...)
+		if err != nil {
+			return err
+		}
+		if n, err := done.RowsAffected(); err != nil || (i == 0 && n == 0) {
+			return err
+		}
+	}
+	return tx.Commit()
 }
 
 // lostToAnother says that a transaction was the victim of a deadlock (1213) or
@@ -203,7 +213,7 @@ const statesSQL = `SELECT target_id AS id, 1 AS following FROM follows WHERE acc
 	UNION ALL SELECT fan_id, 0 FROM fans WHERE account_id = ? AND fan_id IN (?)`
 
 // States asks both tables in one round trip.
-func (t *TwoTable) States(ctx context.Context, viewer uint64, ids []uint64) ([]State, error) {
+func (t *twoTable) States(ctx context.Context, viewer uint64, ids []uint64) ([]State, error) {
 	if len(ids) == 0 {
 		return nil, nil
 	}
@@ -228,7 +238,7 @@ func (t *TwoTable) States(ctx context.Context, viewer uint64, ids []uint64) ([]S
 }
 
 // in selects into found with lists of ids among args.
-func (t *TwoTable) in(ctx context.Context, found any, query string, args ...any) error {
+func (t *twoTable) in(ctx context.Context, found any, query string, args ...any) error {
 	query, args, err := sqlx.In(query, args...)
 	if err != nil {
 		return err
@@ -240,7 +250,7 @@ func (t *TwoTable) in(ctx context.Context, found any, query string, args ...any)
 const countsSQL = `SELECT account_id AS id, following, followers FROM counts WHERE account_id IN (?)`
 
 // Counts reads the rows of counts; accounts without one have none.
-func (t *TwoTable) Counts(ctx context.Context, ids []uint64) ([]Counts, error) {
+func (t *twoTable) Counts(ctx context.Context, ids []uint64) ([]Counts, error) {
 	if len(ids) == 0 {
 		return nil, nil
 	}
@@ -277,17 +287,12 @@ const (
 		WHERE account_id = ? ORDER BY created_at DESC, fan_id DESC LIMIT ? OFFSET ?`
 )
 
-// Followers reads a page of the fans by time.
-func (t *TwoTable) Followers(ctx context.Context, id uint64, before Entry, limit int) ([]Entry, error) {
-	return t.page(ctx, followersSQL, id, before, limit)
-}
-
-// Following reads a page of the follows by time.
-func (t *TwoTable) Following(ctx context.Context, id uint64, before Entry, limit int) ([]Entry, error) {
-	return t.page(ctx, followingSQL, id, before, limit)
-}
-
-func (t *TwoTable) page(ctx context.Context, query string, id uint64, before Entry, limit int) (page []Entry, err error) {
+// Page reads a page of one of the tables by time.
+func (t *twoTable) Page(ctx context.Context, l List, id uint64, before Entry, limit int) (page []Entry, err error) {
+	query := followersSQL
+	if l == Following {
+		query = followingSQL
+	}
 	if before == (Entry{}) {
 		before = Entry{ID: 1<<64 - 1, At: 1<<32 - 1}
 	}
@@ -297,8 +302,8 @@ func (t *TwoTable) page(ctx context.Context, query string, id uint64, before Ent
 	return page, nil
 }
 
-// FollowersAfter reads by_time from its end and drops what is to be skipped.
-func (t *TwoTable) FollowersAfter(ctx context.Context, id uint64, skip, limit int) (page []Entry, err error) {
+// PageAfter reads by_time from its end and drops what is to be skipped.
+func (t *twoTable) PageAfter(ctx context.Context, id uint64, skip, limit int) (page []Entry, err error) {
 	if err := t.pool.SelectContext(ctx, &page, followersAfterSQL, id, limit, skip); err != nil {
 		return nil, fmt.Errorf("page of %d after %d: %w", id, skip, err)
 	}
@@ -307,22 +312,71 @@ func (t *TwoTable) FollowersAfter(ctx context.Context, id uint64, skip, limit in
 
 // Space is that of the three tables with all indexes, as Load left them or
 // changes since: a B+tree that grew a row at a time has emptier pages.
-func (t *TwoTable) Space(ctx context.Context) (Space, error) {
+func (t *twoTable) Space(ctx context.Context) (Space, error) {
 	return tableSpace(ctx, t.pool, "follows", "fans", "counts")
 }
 
-// SpaceRebuilt is Space after OPTIMIZE TABLE: what the tables take at best.
-func (t *TwoTable) SpaceRebuilt(ctx context.Context) (Space, error) {
-	if _, err := t.pool.ExecContext(ctx, `OPTIMIZE TABLE follows, fans, counts`); err != nil {
-		return Space{}, fmt.Errorf("rebuild the two tables: %w", err)
+// Load fills the tables, each in the order of its primary key, and lets the server
+// look at them, which it else does when it finds the time.
+func (t *twoTable) Load(ctx context.Context, g *graph.Graph) error {
+	following, followers := g.Sides()
+	if err := t.loadData(ctx, "follows (account_id, target_id, created_at)", graph.Text(following)); err != nil {
+		return err
 	}
-	return t.Space(ctx)
+	if err := t.loadData(ctx, "fans (account_id, fan_id, created_at)", graph.Text(followers)); err != nil {
+		return err
+	}
+	counts := map[uint64]Counts{}
+	for _, e := range g.Edges {
+		from, to := counts[e.From], counts[e.To]
+		from.Following++
+		to.Followers++
+		counts[e.From], counts[e.To] = from, to
+	}
+	var text []byte
+	for _, id := range slices.Sorted(maps.Keys(counts)) {
+		text = fmt.Appendln(text, id, counts[id].Following, counts[id].Followers)
+	}
+	if err := t.loadData(ctx, "counts (account_id, following, followers)", text); err != nil {
+		return err
+	}
+	_, err := t.pool.ExecContext(ctx, `ANALYZE TABLE follows, fans, counts`)
+	return err
 }
 
-// Load puts the graph in with LOAD DATA, see bulkLoad.
-func (t *TwoTable) Load(ctx context.Context, g *graph.Graph) error {
-	if err := bulkLoad(ctx, t.pool, g); err != nil {
-		return fmt.Errorf("load the two tables: %w", err)
+// loadData runs a LOAD DATA that reads lines of text. The driver knows readers by
+// name in the whole process: one load at a time.
+func (t *twoTable) loadData(ctx context.Context, into string, text []byte) error {
+	mysql.RegisterReaderHandler("kithbench", func() io.Reader { return bytes.NewReader(text) })
+	defer mysql.DeregisterReaderHandler("kithbench")
+	table, columns, _ := strings.Cut(into, " ")
+	done, err := t.pool.ExecContext(ctx, `LOAD DATA LOCAL INFILE 'Reader::kithbench' INTO TABLE `+table+` FIELDS TERMINATED BY ' ' `+columns)
+	if err != nil {
+		return fmt.Errorf("load %s: %w", table, err)
+	}
+	if n, err := done.RowsAffected(); err != nil || int(n) != bytes.Count(text, []byte{'\n'}) {
+		return fmt.Errorf("load %s: got %d rows of %d: %w", table, n, bytes.Count(text, []byte{'\n'}), err)
 	}
 	return nil
+}
+
+// tableSpace is what tables take on disk, rows and indexes: the pages that the
+// server counts when it looks at a table, and the file, which grows by up to 4 MB
+// at once.
+func tableSpace(ctx context.Context, pool *sqlx.DB, tables ...string) (sum Space, err error) {
+	for _, table := range tables {
+		var pages, file int64
+		if _, err := pool.ExecContext(ctx, `ANALYZE TABLE `+table); err != nil {
+			return sum, fmt.Errorf("size of %s: %w", table, err)
+		}
+		if err := pool.GetContext(ctx, &pages, `SELECT DATA_LENGTH + INDEX_LENGTH FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = ?`, table); err != nil {
+			return sum, fmt.Errorf("size of %s: %w", table, err)
+		}
+		// MySQL has INNODB_TABLESPACES instead.
+		if err := pool.GetContext(ctx, &file, `SELECT FILE_SIZE FROM information_schema.INNODB_SYS_TABLESPACES WHERE NAME = CONCAT(DATABASE(), '/', ?)`, table); err != nil {
+			return sum, fmt.Errorf("size of the file of %s: %w", table, err)
+		}
+		sum.Pages, sum.Files = sum.Pages+pages, sum.Files+file
+	}
+	return sum, nil
 }

@@ -22,9 +22,9 @@ func TestTwoTable_RowsRead(t *testing.T) {
 		ask  func(ctx context.Context) error
 		most int
 	}{
-		"Followers": {func(ctx context.Context) error { _, err := p.Followers(ctx, 1<<40, before, limit); return err }, limit + 1},
-		"Newest":    {func(ctx context.Context) error { _, err := p.Followers(ctx, 1<<40, Entry{}, limit); return err }, limit + 1},
-		"Skip":      {func(ctx context.Context) error { _, err := p.FollowersAfter(ctx, 1<<40, 1000, limit); return err }, 1000 + limit + 1},
+		"Followers": {func(ctx context.Context) error { _, err := p.Page(ctx, Followers, 1<<40, before, limit); return err }, limit + 1},
+		"Newest":    {func(ctx context.Context) error { _, err := p.Page(ctx, Followers, 1<<40, Entry{}, limit); return err }, limit + 1},
+		"Skip":      {func(ctx context.Context) error { _, err := p.PageAfter(ctx, 1<<40, 1000, limit); return err }, 1000 + limit + 1},
 		"States": {func(ctx context.Context) error {
 			_, err := p.States(ctx, 1<<40, []uint64{1, 2, 3, fans + 1})
 			return err
@@ -40,9 +40,13 @@ func TestTwoTable_RowsRead(t *testing.T) {
 }
 
 // loadedTwoTable has one connection and one account with many fans.
-func loadedTwoTable(t *testing.T, name string, fans int) *TwoTable {
+func loadedTwoTable(t *testing.T, name string, fans int) *twoTable {
 	t.Helper()
-	p, err := NewTwoTable(t.Context(), PackedName, database(t, name), true)
+	dsn, err := servers.CreateDatabase(t.Context(), name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := openTwoTable(t.Context(), PackedName, dsn, true)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -59,7 +63,7 @@ func loadedTwoTable(t *testing.T, name string, fans int) *TwoTable {
 }
 
 // rowsRead counts what the only connection reads meanwhile.
-func rowsRead(t *testing.T, p *TwoTable, ask func(context.Context) error) (sum int) {
+func rowsRead(t *testing.T, p *twoTable, ask func(context.Context) error) (sum int) {
 	t.Helper()
 	if _, err := p.pool.ExecContext(t.Context(), `FLUSH STATUS`); err != nil {
 		t.Fatal(err)
@@ -103,7 +107,7 @@ func TestTwoTable_FailsHalfWay(t *testing.T) {
 func TestTwoTable_GivesUp(t *testing.T) {
 	for _, number := range []uint16{1213, 1205} {
 		if err := fmt.Errorf("try: %w", &mysql.MySQLError{Number: number}); !lostToAnother(err) {
-			t.Errorf("%v: got that it lost to nobody", err)
+			t.Errorf("%v: got that it did not lose", err)
 		}
 	}
 	if lostToAnother(errors.New("another")) || lostToAnother(nil) {

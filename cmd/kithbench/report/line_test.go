@@ -1,11 +1,8 @@
 package report
 
-import (
-	"testing"
-	"time"
-)
+import "testing"
 
-func rate(ops int64, p50, p99 time.Duration) Round {
+func rate(ops int64, p50, p99 float64) Round {
 	return Round{Ops: ops, Seconds: 2, P50: p50, P99: p99, Failed: 1}
 }
 
@@ -21,7 +18,7 @@ func TestLine_Median(t *testing.T) {
 		{"EvenRounds", Line{Rounds: []Round{rate(8, 0, 0), rate(2, 0, 0)}}, 2.5},
 		{"NoTime", Line{Rounds: []Round{{Ops: 8}}}, 0},
 		{"Values", Line{Values: []float64{9, 1, 2}}, 2},
-		{"Latency", Line{Better: Lower, Rounds: []Round{rate(8, 2e6, 0), rate(2, 9e6, 0), rate(2, 3e6, 0)}}, 3},
+		{"Latency", Line{Better: Lower, Rounds: []Round{rate(8, 2e3, 0), rate(2, 9e3, 0), rate(2, 3e3, 0)}}, 3},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if got := c.line.Median(); got != c.want {
@@ -32,12 +29,9 @@ func TestLine_Median(t *testing.T) {
 }
 
 func TestLine_Rounds(t *testing.T) {
-	l := Line{Rounds: []Round{rate(6, 3, 90), rate(2, 1, 70), rate(4, 2, 80)}}
-	if l.P50() != 2 || l.P99() != 80 {
-		t.Errorf("got p50 %d and p99 %d, want 2 and 80", l.P50(), l.P99())
-	}
-	if low, high := l.Spread(); low != 1 || high != 3 {
-		t.Errorf("got spread %v to %v, want 1 to 3", low, high)
+	l := Line{Rounds: []Round{rate(6, 3000, 90_000), rate(2, 1000, 70_000), rate(4, 2000, 80_000)}}
+	if p50, p99 := l.Quantiles(); p50 != 2 || p99 != 80 {
+		t.Errorf("got p50 %v and p99 %v, want 2 and 80", p50, p99)
 	}
 	if l.Failed() != 3 {
 		t.Errorf("got %d failed, want 3", l.Failed())
@@ -76,13 +70,13 @@ func TestRatio(t *testing.T) {
 }
 
 func TestGroups(t *testing.T) {
-	gs := groups([]Line{
+	gs := Run{Lines: []Line{
 		{Work: "hot", Case: "1", Peer: "redis"}, {Work: "page", Case: "1", Peer: Kith},
 		{Work: "hot", Case: "2", Peer: Kith}, {Work: "hot", Case: "1", Peer: Kith},
-	})
+	}}.groups()
 	var got string
 	for _, g := range gs {
-		got += g.work + " " + g.kase + " " + g.lines[0].Peer + "; "
+		got += g[0].Work + " " + g[0].Case + " " + g[0].Peer + "; "
 	}
 	if want := "hot 1 kith; hot 2 kith; page 1 kith; "; got != want {
 		t.Errorf("got %q, want %q", got, want)

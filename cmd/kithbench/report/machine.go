@@ -30,36 +30,25 @@ func ReadMachine(dir string) Machine {
 	if v, err := mem.VirtualMemory(); err == nil {
 		m.MemoryBytes = int64(v.Total)
 	}
-	if k, err := host.KernelVersion(); err == nil {
-		m.Kernel = k
-	}
-	if name, _, version, err := host.PlatformInformation(); err == nil {
-		m.OS = name + " " + version
+	if h, err := host.Info(); err == nil {
+		m.Kernel, m.OS = h.KernelVersion, h.Platform+" "+h.PlatformVersion
 	}
 	return m
 }
 
-// filesystem is the type of what is mounted closest above dir. statfs would not
-// do: it cannot tell ext4 from ext2.
+// filesystem is the type of what is mounted closest above dir, which is absolute.
+// statfs would not do: it cannot tell ext4 from ext2.
 func filesystem(dir string) string {
-	dir, err := filepath.Abs(dir)
-	if err != nil {
-		return ""
-	}
 	mounts, err := disk.Partitions(true)
 	if err != nil {
 		return ""
 	}
 	var best disk.PartitionStat
 	for _, m := range mounts {
-		if within(dir, m.Mountpoint) && len(m.Mountpoint) >= len(best.Mountpoint) {
+		below, err := filepath.Rel(m.Mountpoint, dir)
+		if err == nil && filepath.IsLocal(below) && len(m.Mountpoint) >= len(best.Mountpoint) {
 			best = m
 		}
 	}
 	return best.Fstype
-}
-
-func within(dir, parent string) bool {
-	rel, err := filepath.Rel(parent, dir)
-	return err == nil && filepath.IsLocal(rel)
 }

@@ -1,139 +1,159 @@
 package report
 
 import (
-	"bytes"
-	"errors"
 	"fmt"
-	"image/color"
+	"html"
 	"io"
 	"math"
-
-	"gonum.org/v1/plot"
-	"gonum.org/v1/plot/vg"
-	"gonum.org/v1/plot/vg/draw"
-	"gonum.org/v1/plot/vg/vgsvg"
+	"slices"
+	"strings"
 )
 
-// ErrNothing says that no line can be compared with kith's.
-var ErrNothing = errors.New("no line to compare with kith's")
-
-// Sizes of the plot. 675 points are the 900 pixels of a README.
+// Sizes of the plot, in pixels.
 const (
-	plotWidth  vg.Length = 675
-	barHeight  vg.Length = 11.5 // with the space to the next
-	margin     vg.Length = 8
-	legendRoom vg.Length = 26
-	axisRoom   vg.Length = 26
-	labelGap   vg.Length = 3   // between a bar and its number
-	groupGap             = 0.7 // in bars
-	headGap              = 1.6 // in bars, above the first group
+	plotWidth = 900
+	barHeight = 15.0 // with the space to the next
+	headRoom  = 60.0 // for the legend and the words above the bars
+	axisRoom  = 30.0
+	margin    = 10.0
+	letter    = 6.4 // the widest an average letter of a label is
 )
 
 // palette is Okabe's and Ito's, which the colour-blind can tell apart. The
 // peers take them in the order of the lines.
-var palette = []color.Color{
-	color.RGBA{0x00, 0x72, 0xB2, 255}, // blue
-	color.RGBA{0xE6, 0x9F, 0x00, 255}, // orange
-	color.RGBA{0x00, 0x9E, 0x73, 255}, // green
-	color.RGBA{0xD5, 0x5E, 0x00, 255}, // vermilion
-	color.RGBA{0x56, 0xB4, 0xE9, 255}, // sky
-	color.RGBA{0xCC, 0x79, 0xA7, 255}, // purple
-	color.RGBA{0x55, 0x55, 0x55, 255}, // grey
+var palette = []string{"#0072b2", "#e69f00", "#009e73", "#d55e00", "#56b4e9", "#cc79a7", "#555555"}
+
+// bar is one peer of one case, from 1 × to ratio.
+type bar struct {
+	peer, label string
+	ratio, y    float64
+}
+
+// band is the stripe of one case.
+type band struct {
+	label       string
+	top, bottom float64
+}
+
+// plot is the layout.
+type plot struct {
+	bars   []bar
+	bands  []band
+	peers  []string // in the order of the legend
+	bottom float64
+	// names is the end of the names of cases; left and right are where the ratios
+	// low and high are.
+	names, left, right, low, high float64
+
+	strings.Builder
 }
 
 // WritePlot writes an SVG: for each case a group of bars on a log scale, one
 // for each other peer, from 1 × to what kith is better by. Bars to the left are
-// those where kith loses. It returns ErrNothing if there is no bar.
+// those where kith loses. Without a bar nothing is written.
 func (r Run) WritePlot(w io.Writer) error {
-	c := newChart(groups(r.Lines))
-	if len(c.bars) == 0 {
-		return ErrNothing
+	p := plot{bottom: headRoom}
+	for _, g := range r.groups() {
+		p.add(g)
 	}
-	height := vg.Length(c.height)*barHeight + legendRoom + axisRoom + 2*margin
-	canvas := vgsvg.New(plotWidth, 3*vg.Length(math.Ceil(float64(height/3)))) // 3 points are 4 whole pixels
-	area := draw.New(canvas)
-	area.SetColor(color.White)
-	area.Fill(area.Path())
-	c.draw(area)
-	return writeSVG(w, canvas)
-}
-
-// writeSVG names fonts of the same widths beside gonum's, which few have: a
-// page that shows an SVG as an image lets it load none.
-func writeSVG(w io.Writer, canvas *vgsvg.Canvas) error {
-	var b bytes.Buffer
-	if _, err := canvas.WriteTo(&b); err != nil {
-		return fmt.Errorf("write plot: %w", err)
+	if len(p.bars) == 0 {
+		return nil
 	}
-	svg := bytes.ReplaceAll(b.Bytes(), []byte("font-family:Liberation Sans;"),
-		[]byte("font-family:Liberation Sans,Arial,Helvetica,sans-serif;"))
-	if _, err := w.Write(svg); err != nil {
-		return fmt.Errorf("write plot: %w", err)
-	}
-	return nil
+	p.scale()
+	p.draw()
+	_, err := io.WriteString(w, p.String())
+	return err
 }
 
-// draw puts the legend above the plot.
-func (c *chart) draw(area draw.Canvas) {
-	p := plot.New()
-	c.style(p)
-	p.Add(bands(c.bands), &bars{c})
-	p.Draw(draw.Crop(area, margin, -margin, margin, -legendRoom-margin))
-	c.legend(draw.Crop(area, margin, -margin, 0, -margin))
-}
-
-// style sets the axes: a log scale below, the cases on the left. The axis has
-// no label of gonum's, which on a log scale takes a part of the plot's width.
-func (c *chart) style(p *plot.Plot) {
-	p.X.Min, p.X.Max = c.limits()
-	p.X.Scale, p.X.Tick.Marker = plot.LogScale{}, decades{}
-	p.X.Tick.Label.Font = sans(9, ink).Font
-	p.Y.Min, p.Y.Max, p.Y.Padding = 0, c.height, 0
-	p.Y.LineStyle.Width, p.Y.Tick.Length = 0, 0
-	p.Y.Tick.Marker = plot.ConstantTicks(c.cases())
-	p.Y.Tick.Label.Font = sans(caseSize, ink).Font
-}
-
-func (c *chart) cases() []plot.Tick {
-	var ts []plot.Tick
-	for _, b := range c.bands {
-		ts = append(ts, plot.Tick{Value: (b.low + b.high) / 2, Label: b.label})
-	}
-	return ts
-}
-
-// limits of the axis: wide enough for every bar and for the longest number on
-// either side.
-func (c *chart) limits() (low, high float64) {
-	low, high = 0.5, 2
-	for _, b := range c.bars {
-		if b.ratio > 0 {
-			low, high = min(low, b.ratio), max(high, b.ratio)
+// add puts a group below those that are there.
+func (p *plot) add(g group) {
+	top := p.bottom
+	for _, l := range g {
+		ratio, ok := g.ratio(l)
+		if !ok || ours(l.Peer) {
+			continue
+		}
+		p.bars = append(p.bars, bar{l.Peer, times(ratio) + " " + l.Peer, ratio, p.bottom + barHeight/3})
+		p.bottom += barHeight
+		if !slices.Contains(p.peers, l.Peer) {
+			p.peers = append(p.peers, l.Peer)
 		}
 	}
-	left, right := c.numberRoom()
-	perPoint := math.Log(high/low) / float64(plotWidth-3*margin-c.caseRoom()-left-right)
-	return low * math.Exp(-perPoint*float64(left)), high * math.Exp(perPoint*float64(right))
+	if p.bottom > top {
+		p.bottom += barHeight * 2 / 3
+		p.bands = append(p.bands, band{g[0].Work + ", " + g[0].Case, top, p.bottom})
+	}
 }
 
-// numberRoom is the width of the longest number on either side.
-func (c *chart) numberRoom() (left, right vg.Length) {
-	left, right = 3*margin, 3*margin
-	for _, b := range c.bars {
-		width := sans(numberSize, ink).Width(b.label()) + labelGap
+// scale leaves room for every bar, for the longest label on either side, and for
+// the longest name of a case.
+func (p *plot) scale() {
+	p.low, p.high = 0.5, 2
+	lost, won := margin, margin
+	for _, b := range p.bands {
+		p.names = max(p.names, margin+letter*float64(len(b.label)))
+	}
+	for _, b := range p.bars {
 		if b.ratio < 1 {
-			left = max(left, width)
+			lost = max(lost, letter*float64(len(b.label)))
 		} else {
-			right = max(right, width)
+			won = max(won, letter*float64(len(b.label)))
+		}
+		if b.ratio > 0 { // 0 has no position on a log scale
+			p.low, p.high = min(p.low, b.ratio), max(p.high, b.ratio)
 		}
 	}
-	return left, right
+	p.left, p.right = p.names+margin+lost, plotWidth-margin-won
 }
 
-// caseRoom is the width of the longest name of a case.
-func (c *chart) caseRoom() (width vg.Length) {
-	for _, b := range c.bands {
-		width = max(width, sans(caseSize, ink).Width(b.label))
-	}
-	return width
+func (p *plot) x(ratio float64) float64 {
+	return p.left + (p.right-p.left)*math.Log(max(ratio, p.low)/p.low)/math.Log(p.high/p.low)
 }
+
+func (p *plot) draw() {
+	height := p.bottom + axisRoom
+	fmt.Fprintf(p, `<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%.0f" viewBox="0 0 %[1]d %.0[2]f" font-family="Arial,Helvetica,sans-serif" font-size="12">`+"\n", plotWidth, height)
+	p.rect("#ffffff", 0, 0, plotWidth, height)
+	for i, b := range p.bands {
+		if i%2 == 0 {
+			p.rect("#f4f4f4", 0, b.top, plotWidth, b.bottom-b.top)
+		}
+		p.text("end", "#222222", p.names, (b.top+b.bottom)/2+4, b.label)
+	}
+	for e := math.Ceil(math.Log10(p.low)); e <= math.Log10(p.high); e++ {
+		v := math.Pow(10, e)
+		p.rect("#d8d8d8", p.x(v), headRoom, 0.8, p.bottom-headRoom)
+		p.text("middle", "#222222", p.x(v), p.bottom+16, fmt.Sprintf("%g ×", v))
+	}
+	one := p.x(1)
+	for _, b := range p.bars {
+		end := p.x(b.ratio)
+		p.rect(p.colour(b.peer), min(one, end), b.y+2, math.Abs(end-one), barHeight-4)
+		if b.ratio < 1 {
+			p.text("end", "#b00020", end-4, b.y+barHeight-4, b.label)
+		} else {
+			p.text("start", "#222222", end+4, b.y+barHeight-4, b.label)
+		}
+	}
+	p.rect("#222222", one-0.8, headRoom, 1.6, p.bottom-headRoom)
+	p.text("start", "#222222", one+6, headRoom-8, "kith is so many times better →")
+	p.text("end", "#b00020", one-6, headRoom-8, "← kith loses")
+	x := margin
+	for _, peer := range p.peers {
+		p.rect(p.colour(peer), x, margin, 12, 12)
+		p.text("start", "#222222", x+16, margin+10, peer)
+		x += 34 + letter*float64(len(peer))
+	}
+	p.WriteString("</svg>\n")
+}
+
+func (p *plot) rect(colour string, x, y, width, height float64) {
+	fmt.Fprintf(p, `<rect fill="%s" x="%.1f" y="%.1f" width="%.1f" height="%.1f"/>`+"\n", colour, x, y, width, height)
+}
+
+func (p *plot) text(anchor, colour string, x, y float64, words string) {
+	fmt.Fprintf(p, `<text text-anchor="%s" fill="%s" x="%.1f" y="%.1f">%s</text>`+"\n", anchor, colour, x, y, html.EscapeString(words))
+}
+
+// colour of a peer; beyond the palette they start again.
+func (p *plot) colour(peer string) string { return palette[slices.Index(p.peers, peer)%len(palette)] }

@@ -3,10 +3,14 @@ package report
 import (
 	"fmt"
 	"io"
+	"maps"
+	"math"
+	"slices"
 	"strings"
+	"time"
+	"unicode/utf8"
 
-	"github.com/jedib0t/go-pretty/v6/table"
-	"github.com/jedib0t/go-pretty/v6/text"
+	"github.com/dustin/go-humanize"
 )
 
 // note is what the columns mean.
@@ -15,132 +19,211 @@ p50 and p99 are milliseconds. "kith better by" is turned so that above 1 × kith
 is the better one, whichever way the unit counts. Ratios are rounded to the
 nearest; whether kith loses or a target is met goes by what they were before.`
 
-// WriteTable writes the run for people: what it ran on, a table for each work
-// with a row for each peer of each case, and what became of the targets.
+// WriteTable writes the run as Markdown that is easy to read as it is: what it ran
+// on, a table for each work with a row for each peer of each case, and what became
+// of the targets.
 func (r Run) WriteTable(w io.Writer) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s\n\n%s\n", strings.Join(r.about(), "\n"), note)
-	for _, s := range r.sections(marks{"KITH LOSES", "MISSED by"}) {
-		fmt.Fprintf(&b, "\n%s\n%s\n", s.title, s.rows.Render())
-	}
-	return write(w, b.String())
-}
-
-// WriteMarkdown writes what WriteTable writes, as Markdown.
-func (r Run) WriteMarkdown(w io.Writer) error {
-	var b strings.Builder
 	fmt.Fprintf(&b, "- %s\n\n%s\n", strings.Join(r.about(), "\n- "), note)
-	for _, s := range r.sections(marks{"**kith loses**", "**missed** by"}) {
-		fmt.Fprintf(&b, "\n### %s\n\n%s\n", s.title, s.rows.RenderMarkdown())
-	}
-	return write(w, b.String())
-}
-
-func write(w io.Writer, s string) error {
-	if _, err := io.WriteString(w, s); err != nil {
-		return fmt.Errorf("write table: %w", err)
-	}
-	return nil
-}
-
-// marks are the words that must not be overlooked.
-type marks struct{ loses, missed string }
-
-// section is a table and what stands over it.
-type section struct {
-	title string
-	rows  table.Writer
-}
-
-// sections are one for each work, and the targets.
-func (r Run) sections(m marks) []section {
-	var ss []section
-	for _, g := range groups(r.Lines) {
-		if len(ss) == 0 || ss[len(ss)-1].title != g.work {
-			ss = append(ss, section{g.work, newWork()})
+	groups := r.groups()
+	for len(groups) > 0 {
+		work := groups[0][0].Work
+		t := table{{"case", "peer", "median", "p50", "p99", "spread", "kith better by", ""}}
+		for ; len(groups) > 0 && groups[0][0].Work == work; groups = groups[1:] {
+			t = append(t, groups[0].rows()...)
 		}
-		g.appendTo(ss[len(ss)-1].rows, m)
+		fmt.Fprintf(&b, "\n### %s\n\n%s", work, t.markdown(2, 7))
 	}
 	if len(r.Targets) > 0 {
-		ss = append(ss, section{"targets", targetTable(r.Targets, m)})
-	}
-	return ss
-}
-
-// newTable is an empty table whose columns with these numbers, from 1, are set
-// to the right.
-func newTable(header table.Row, right ...int) table.Writer {
-	t := table.NewWriter()
-	t.SetStyle(table.StyleLight)
-	t.Style().Format.Header = text.FormatDefault
-	t.AppendHeader(header)
-	var columns []table.ColumnConfig
-	for _, n := range right {
-		columns = append(columns, table.ColumnConfig{Number: n, Align: text.AlignRight, AlignHeader: text.AlignRight})
-	}
-	t.SetColumnConfigs(columns)
-	return t
-}
-
-func newWork() table.Writer {
-	return newTable(table.Row{"case", "peer", "median", "p50", "p99", "spread", "kith better by", ""}, 3, 4, 5, 6, 7)
-}
-
-// appendTo adds a row for each line. Only the first names the case.
-func (g group) appendTo(t table.Writer, m marks) {
-	name := g.kase
-	for _, l := range g.lines {
-		ratio, ok := g.ratio(l)
-		t.AppendRow(table.Row{name, l.Peer, withUnit(l.Median(), l.Unit), millis(l.P50()), millis(l.P99()),
-			spread(l), ratioText(l, ratio, ok), remark(l, ok && ratio < 1 && !own(l.Peer), m)})
-		name = ""
-	}
-	t.AppendSeparator()
-}
-
-func ratioText(l Line, ratio float64, ok bool) string {
-	switch {
-	case ok:
-		return times(ratio)
-	case l.Peer == Kith:
-		return ""
-	}
-	return none
-}
-
-// own says that a peer is kith in another form, to which kith cannot lose.
-func own(peer string) bool { return strings.HasPrefix(peer, Kith) }
-
-// remark is what a reader must know of a line.
-func remark(l Line, loses bool, m marks) string {
-	var words []string
-	if loses {
-		words = append(words, m.loses)
-	}
-	if n := l.Failed(); n > 0 {
-		words = append(words, number(float64(n))+" failed")
-	}
-	return strings.Join(words, ", ")
-}
-
-func targetTable(results []TargetResult, m marks) table.Writer {
-	t := newTable(table.Row{"target", "work", "case", "wanted", "got", ""}, 4, 5)
-	for _, r := range results {
-		got := none
-		if r.Measured {
-			got = times(r.Ratio)
+		t := table{{"target", "work", "case", "wanted", "got", ""}}
+		for _, target := range r.Targets {
+			t = append(t, target.row())
 		}
-		t.AppendRow(table.Row{r.Text, r.Work, r.Case, times(r.AtLeast), got, outcome(r, m)})
+		fmt.Fprintf(&b, "\n### targets\n\n%s", t.markdown(3, 5))
 	}
-	return t
+	_, err := io.WriteString(w, b.String())
+	return err
 }
 
-func outcome(r TargetResult, m marks) string {
-	switch {
-	case r.Met:
-		return "met"
-	case !r.Measured:
-		return "not measured"
+// about is what was run, when and on what, a sentence each.
+func (r Run) about() []string {
+	commit := "commit " + r.Commit
+	if r.Dirty {
+		commit += " with changes that are not committed"
 	}
-	return fmt.Sprintf("%s %.1f %%", m.missed, 100*r.MissedBy())
+	m := r.Machine
+	about := []string{
+		fmt.Sprintf("%s, %s, took %s", commit, r.Started.UTC().Format("2006-01-02 15:04 UTC"), r.Took.Round(time.Second)),
+		fmt.Sprintf("%s, %d cores, %s, %s, kernel %s, %s", m.CPU, m.Cores, humanize.IBytesN(uint64(m.MemoryBytes), 3), m.OS, m.Kernel, m.Filesystem),
+		fmt.Sprintf("graph: %s; rounds: %d; arguments: %s", r.Graph, r.Rounds, strings.Join(r.Args, " ")),
+	}
+	var versions []string
+	for _, name := range slices.Sorted(maps.Keys(r.Versions)) {
+		versions = append(versions, name+" "+r.Versions[name])
+	}
+	about = append(about, strings.Join(versions, ", "))
+	if r.Short {
+		about = append(about, "A SHORT RUN: its figures show that everything works, and nothing else.")
+	}
+	return about
+}
+
+// rows are one for each line. Only the first names the case.
+func (g group) rows() (rows table) {
+	name := g[0].Case
+	for _, l := range g {
+		p50, p99 := l.Quantiles()
+		row := []string{name, l.Peer, number(l.Median()) + " " + l.Unit, orNone(p50), orNone(p99), none, "", ""}
+		if s := l.Samples(); len(s) > 1 {
+			row[5] = number(slices.Min(s)) + "–" + number(slices.Max(s))
+		}
+		var remarks []string
+		if ratio, ok := g.ratio(l); ok {
+			row[6] = times(ratio)
+			if ratio < 1 && !ours(l.Peer) {
+				remarks = append(remarks, "**kith loses**")
+			}
+		} else if l.Peer != Kith {
+			row[6] = none
+		}
+		if n := l.Failed(); n > 0 {
+			remarks = append(remarks, number(float64(n))+" failed")
+		}
+		row[7] = strings.Join(remarks, ", ")
+		rows, name = append(rows, row), ""
+	}
+	return rows
+}
+
+func (t TargetResult) row() []string {
+	row := []string{t.Text, t.Work, t.Case, times(t.AtLeast), times(t.Ratio), "met"}
+	switch {
+	case !t.Measured:
+		row[4], row[5] = none, "not measured"
+	case !t.Met:
+		row[5] = fmt.Sprintf("**missed** by %.1f %%", 100*(1-t.Ratio/t.AtLeast))
+	}
+	return row
+}
+
+// Row is a row of the summary: a case of a work, in words for people who have not
+// read what the works are.
+type Row struct{ Text, Work, Case string }
+
+// Column is a peer of the summary, and its words.
+type Column struct{ Text, Peer string }
+
+// Summary returns the table that a README shows, as Markdown: a row for each
+// case, and for each peer its median and how many times better kith is, in bold
+// where kith loses.
+func (r Run) Summary(columns []Column, rows []Row) string {
+	var b strings.Builder
+	b.WriteString("| |")
+	for _, c := range columns {
+		fmt.Fprintf(&b, " %s |", c.Text)
+	}
+	b.WriteString("\n| --- |" + strings.Repeat(" ---: |", len(columns)) + "\n")
+	for _, row := range rows {
+		fmt.Fprintf(&b, "| %s |", row.Text)
+		mine := r.line(row.Work, row.Case, Kith)
+		for _, c := range columns {
+			fmt.Fprintf(&b, " %s |", compared(mine, r.line(row.Work, row.Case, c.Peer)))
+		}
+		b.WriteByte('\n')
+	}
+	return b.String()
+}
+
+// compared is the median of a line, with its unit only where it is a time, and how
+// it compares with kith's.
+func compared(mine, l Line) string {
+	if len(l.Samples()) == 0 {
+		return none
+	}
+	text := number(l.Median())
+	if l.Unit == "ms" {
+		text += " ms"
+	}
+	ratio, ok := Ratio(mine, l)
+	switch {
+	case !ok, ours(l.Peer):
+		return text
+	case ratio < 1:
+		return fmt.Sprintf("%s (**%s**)", text, times(ratio))
+	default:
+		return fmt.Sprintf("%s (%s)", text, times(ratio))
+	}
+}
+
+// table is rows of as many cells, of which the first has the names of the columns.
+type table [][]string
+
+// markdown writes the table with columns of even width, those from the index first
+// to before end set to the right.
+func (t table) markdown(first, end int) string {
+	width := make([]int, len(t[0]))
+	for _, row := range t {
+		for i, cell := range row {
+			width[i] = max(width[i], utf8.RuneCountInString(cell), 3)
+		}
+	}
+	var b strings.Builder
+	for n, row := range t {
+		for i, cell := range row {
+			space := strings.Repeat(" ", width[i]-utf8.RuneCountInString(cell))
+			if i >= first && i < end {
+				space, cell = cell, space
+			}
+			b.WriteString("| " + cell + space + " ")
+		}
+		b.WriteString("|\n")
+		if n > 0 {
+			continue
+		}
+		for i := range row {
+			if b.WriteString("| " + strings.Repeat("-", width[i])); i >= first && i < end {
+				b.WriteString(":")
+			} else {
+				b.WriteString(" ")
+			}
+		}
+		b.WriteString("|\n")
+	}
+	return b.String()
+}
+
+// none stands where there is nothing to show.
+const none = "–"
+
+func orNone(v float64) string {
+	if v == 0 {
+		return none
+	}
+	return number(v)
+}
+
+// number shows three digits at least, and thousands apart: 0.042, 0.420, 4.20,
+// 42.0, 4,200.
+func number(v float64) string {
+	switch a := math.Abs(v); {
+	case a >= 100 || a == 0:
+		return humanize.FormatFloat("#,###.", v)
+	case a >= 10:
+		return humanize.FormatFloat("#,###.#", v)
+	case a >= 1:
+		return humanize.FormatFloat("#,###.##", v)
+	case a >= 0.1:
+		return fmt.Sprintf("%.3f", v)
+	}
+	return fmt.Sprintf("%.3g", v)
+}
+
+// times is a ratio, rounded to the nearest with three digits that count. The words
+// beside it go by what it was before.
+func times(ratio float64) string {
+	if ratio <= 0 {
+		return "0 ×"
+	}
+	digits := math.Pow(10, 2-math.Floor(math.Log10(ratio)))
+	return number(math.Round(ratio*digits)/digits) + " ×"
 }

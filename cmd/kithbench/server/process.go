@@ -1,46 +1,94 @@
 package server
 
 import (
+	"bytes"
+	"context"
 	"fmt"
+	"os"
 	"os/exec"
 	"runtime"
-	"sync"
+	"strings"
+	"time"
+
+	"github.com/shirou/gopsutil/v4/process"
 )
 
-// Process is a command that ends when this program does, however that ends.
+// poll is the pause between two questions whether a process is ready.
+const poll = 5 * time.Millisecond
+
+// Process is a running command that ends when this program does, however that
+// ends.
 type Process struct {
-	*exec.Cmd
-	wait  sync.Once
-	ready chan struct{} // closed when its end is waited for
-	ended chan error
+	cmd  *exec.Cmd
+	log  bytes.Buffer  // what it printed; read when it is gone
+	done chan struct{} // closed when it is gone
 }
 
-// StartProcess starts a command on a thread of its own that stays until the
-// command is gone: the orphan signal of Linux is tied to that thread. Call Wait.
-func StartProcess(cmd *exec.Cmd) (*Process, error) {
-	p := &Process{Cmd: cmd, ready: make(chan struct{}), ended: make(chan error, 1)}
-	cmd.SysProcAttr = dieWithParent()
+// Start starts a command and returns when it is ready. After an error nothing is
+// left running. ctx bounds the start, not the life of the process.
+func Start(ctx context.Context, cmd *exec.Cmd, ready func() error) (*Process, error) {
+	p := &Process{cmd: cmd, done: make(chan struct{})}
+	cmd.Stdout, cmd.Stderr, cmd.SysProcAttr = &p.log, &p.log, dieWithParent()
 	started := make(chan error)
 	go func() {
+		// The thread stays until the process is gone: the orphan signal of Linux is
+		// tied to it.
 		runtime.LockOSThread()
 		defer runtime.UnlockOSThread()
 		err := cmd.Start()
 		started <- err
 		if err == nil {
-			<-p.ready // Wait closes pipes that may still be read until then
-			p.ended <- cmd.Wait()
-			close(p.ended)
+			_ = cmd.Wait() // says that it was killed
+			close(p.done)
 		}
 	}()
 	if err := <-started; err != nil {
 		return nil, fmt.Errorf("start %s: %w", cmd.Path, err)
 	}
+	if err := p.await(ctx, ready); err != nil {
+		p.Stop()
+		return nil, fmt.Errorf("start %s: %w: %s", cmd.Path, err, strings.TrimSpace(p.log.String()))
+	}
 	return p, nil
 }
 
-// Wait waits until the command is gone, as that of the command does. What it
-// prints into pipes must have been read. A second call returns nil.
-func (p *Process) Wait() error {
-	p.wait.Do(func() { close(p.ready) })
-	return <-p.ended
+func (p *Process) await(ctx context.Context, ready func() error) error {
+	tick := time.NewTicker(poll)
+	defer tick.Stop()
+	for {
+		err := ready()
+		if err == nil {
+			return nil
+		}
+		select {
+		case <-p.done:
+			return fmt.Errorf("it ended: %v", p.cmd.ProcessState)
+		case <-ctx.Done():
+			return fmt.Errorf("%w: %w", ctx.Err(), err)
+		case <-tick.C:
+		}
+	}
+}
+
+// Resident returns the bytes of the process that are resident, with its buffers,
+// connections and whatever its allocator has not given back.
+func (p *Process) Resident() (int64, error) {
+	of, err := process.NewProcess(int32(p.cmd.Process.Pid))
+	if err != nil {
+		return 0, err
+	}
+	m, err := of.MemoryInfo()
+	if err != nil {
+		return 0, fmt.Errorf("memory of %s: %w", p.cmd.Path, err)
+	}
+	return int64(m.RSS), nil
+}
+
+// Stop kills the process and waits until it is gone. Stopping twice, or what was
+// never started, does nothing.
+func (p *Process) Stop() {
+	if p != nil {
+		p.cmd.Process.Signal(os.Kill)
+		<-p.done
+	}
 }

@@ -2,10 +2,13 @@ package server
 
 import (
 	"bufio"
+	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"runtime"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -18,16 +21,16 @@ func TestMain(m *testing.M) {
 	if os.Getenv(orphanEnv) == "" {
 		os.Exit(m.Run())
 	}
-	p, err := StartProcess(exec.Command("sleep", "600"))
+	p, err := Start(context.Background(), exec.Command("sleep", "600"), func() error { return nil })
 	if err != nil {
 		panic(err)
 	}
-	fmt.Println(p.Process.Pid)
-	p.Wait()
+	fmt.Println(p.cmd.Process.Pid)
+	<-p.done
 }
 
-// TestStartProcess_Orphan kills a parent: its process must end too.
-func TestStartProcess_Orphan(t *testing.T) {
+// TestStart_Orphan kills a parent: its process must end too.
+func TestStart_Orphan(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("there is no orphan signal here")
 	}
@@ -61,18 +64,33 @@ func lives(pid string) bool {
 	return err == nil && !strings.Contains(string(text), "State:\tZ")
 }
 
-func TestStartProcess(t *testing.T) {
-	p, err := StartProcess(exec.Command("sh", "-c", "exit 3"))
+func TestStart_Ends(t *testing.T) {
+	never := func() error { return errors.New("not ready") }
+	_, err := Start(t.Context(), exec.Command("sh", "-c", "echo why; exit 3"), never)
+	if err == nil || !strings.Contains(err.Error(), "exit status 3: why") {
+		t.Errorf("got %v, want exit status 3 and what was printed", err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := Start(ctx, exec.Command("sleep", "600"), never); err == nil || !strings.Contains(err.Error(), "not ready") {
+		t.Errorf("got %v, want what was not ready", err)
+	}
+	if _, err := Start(t.Context(), exec.Command("/no/such/program"), never); err == nil {
+		t.Error("a program that is not there was started")
+	}
+}
+
+func TestProcess_Stop(t *testing.T) {
+	p, err := Start(t.Context(), exec.Command("sleep", "600"), func() error { return nil })
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := p.Wait(); err == nil || !strings.Contains(err.Error(), "exit status 3") {
-		t.Errorf("got %v, want exit status 3", err)
+	if n, err := p.Resident(); err != nil || n < 1<<12 {
+		t.Errorf("resident: got %d, %v", n, err)
 	}
-	if err := p.Wait(); err != nil {
-		t.Errorf("wait again: got %v", err)
-	}
-	if _, err := StartProcess(exec.Command("/no/such/program")); err == nil {
-		t.Error("a program that is not there was started")
+	p.Stop()
+	p.Stop()
+	if pid := strconv.Itoa(p.cmd.Process.Pid); lives(pid) {
+		t.Errorf("process %s lives", pid)
 	}
 }

@@ -1,127 +1,187 @@
+// Package server starts what peers are measured on: private servers on unix
+// sockets, all in one folder, all gone when the benchmark is.
+//
+//	mysql          a durable MariaDB, see package mysqld
+//	memcached
+//	redis          a Redis without persistence
+//	redis-synced   a Redis that syncs each change to its append-only file
+//
+// What the durable ones promise is only as good as the disk below the folder for
+// temporary files: one in memory makes every sync free.
+//
+// Servers have the settings of their makers but for what a production server of
+// this size would surely have: see [mysqlSettings] and [Servers.start].
 package server
 
 import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
+	"net"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"regexp"
+	"strings"
 	"time"
 
+	"kith/repo/db"
 	"kith/repo/mysqld"
 )
 
-// startTimeout bounds how long all servers together may take until they answer.
-const startTimeout = 2 * time.Minute
-
-// stopTimeout is how long MariaDB may take to write out its buffers.
-const stopTimeout = time.Minute
-
-// socketLimit is the longest path of a socket: 104 bytes on darwin, 108 on
-// linux, the zero at the end included.
-const socketLimit = 103
-
-// Which names one of the servers.
-type Which string
-
-// The servers that Start starts.
 const (
-	MySQL       Which = "mysql"
-	Memcached   Which = "memcached"
-	Redis       Which = "redis"
-	RedisSynced Which = "redis-synced"
+	// startTimeout bounds how long all servers together may take until they answer.
+	startTimeout = 2 * time.Minute
+	// stopTimeout is how long MariaDB may take to write out its buffers.
+	stopTimeout = time.Minute
 )
 
 // Servers are the running servers.
 type Servers struct {
-	dir    string
-	run    string // the folder of the sockets
-	mysql  *mysqld.Server
-	others map[Which]*child
+	Dir                      string // theirs, removed by Stop
+	Memcached, Redis, Synced *Store
+	Versions                 map[string]string // by the name of the program
+
+	mysql *mysqld.Server
 }
 
-// Start starts all servers in dir, which is made where it is missing, and
-// returns when they answer. After an error nothing is left running. ctx bounds
-// the start, not the life of the servers.
-func Start(ctx context.Context, dir string) (*Servers, error) {
-	s := &Servers{dir: dir, others: map[Which]*child{}}
+// Store is a server that keeps its data in memory.
+type Store struct {
+	*Process
+	Socket string
+}
+
+// StartAll starts all servers and returns when they answer. After an error nothing
+// is left running. ctx bounds the start, not the life of the servers.
+func StartAll(ctx context.Context) (*Servers, error) {
+	ctx, cancel := context.WithTimeout(ctx, startTimeout)
+	defer cancel()
+	dir, err := os.MkdirTemp("", "kithbench-")
+	if err != nil {
+		return nil, err
+	}
+	s := &Servers{Dir: dir, Versions: map[string]string{}}
 	if err := s.start(ctx); err != nil {
 		return nil, errors.Join(err, s.Stop())
 	}
 	return s, nil
 }
 
-func (s *Servers) start(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, startTimeout)
-	defer cancel()
-	if err := s.makeFolders(); err != nil {
+// start gives memcached the memory of the whole graph, values up to 16 MB, for
+// the largest of kith's rows, and slabs whose chunks grow by 15 per cent instead
+// of 25: rows are of all sizes, and each leaves some of its chunk empty.
+func (s *Servers) start(ctx context.Context) (err error) {
+	socket := func(name string) string { return filepath.Join(s.Dir, name+".sock") }
+	memcached := []string{"-s", socket("memcached"), "-a", "700", "-m", "1024", "-I", "16m", "-f", "1.15", "-t", "2", "-c", "2048"}
+	if os.Geteuid() == 0 {
+		memcached = append(memcached, "-u", "root") // it refuses root unless told
+	}
+	if s.Memcached, err = s.startStore(ctx, socket("memcached"), "version\r\n", "VERSION", "memcached", memcached...); err != nil {
 		return err
 	}
-	if err := s.startMemcached(ctx); err != nil {
+	redis := func(name string, more ...string) (*Store, error) {
+		args := append([]string{"--port", "0", "--unixsocket", socket(name), "--unixsocketperm", "700",
+			"--dir", s.Dir, "--save", "", "--daemonize", "no"}, more...)
+		return s.startStore(ctx, socket(name), "PING\r\n", "+PONG", "redis-server", args...)
+	}
+	if s.Redis, err = redis("redis", "--appendonly", "no"); err != nil {
 		return err
 	}
-	if err := s.startRedis(ctx, Redis, "--appendonly", "no"); err != nil {
-		return err
-	}
-	if err := s.startRedis(ctx, RedisSynced, "--appendonly", "yes", "--appendfsync", "always"); err != nil {
+	if s.Synced, err = redis("redis-synced", "--appendonly", "yes", "--appendfsync", "always"); err != nil {
 		return err
 	}
 	return s.startMySQL(ctx)
 }
 
-// makeFolders makes dir and the folder of the sockets: Dir/run, or one of its
-// own below the temp folder when that path would be too long.
-func (s *Servers) makeFolders() error {
-	var err error
-	if s.dir, err = filepath.Abs(s.dir); err != nil {
+var versionRE = regexp.MustCompile(`\d+\.\d+\.\d+`)
+
+// startStore starts a program, which is in a Debian package of the same name and
+// says pong to ping on its socket.
+func (s *Servers) startStore(ctx context.Context, socket, ping, pong, program string, args ...string) (*Store, error) {
+	version, err := exec.CommandContext(ctx, program, "--version").Output()
+	if err != nil {
+		return nil, fmt.Errorf("no %s found on this machine: install it, e.g. `apt-get install %s`: %w", program, program, err)
+	}
+	s.Versions[program] = versionRE.FindString(string(version))
+	p, err := Start(ctx, exec.Command(program, args...), func() error {
+		conn, err := net.Dial("unix", socket)
+		if err != nil {
+			return err
+		}
+		defer conn.Close()
+		conn.SetDeadline(time.Now().Add(time.Second))
+		fmt.Fprint(conn, ping)
+		answer := make([]byte, 64)
+		n, err := conn.Read(answer)
+		if err == nil && !strings.HasPrefix(string(answer[:n]), pong) {
+			return fmt.Errorf("%s answers %q", program, answer[:n])
+		}
 		return err
-	}
-	s.run = filepath.Join(s.dir, "run")
-	if len(s.socket(RedisSynced)) <= socketLimit {
-		return os.MkdirAll(s.run, 0o700)
-	}
-	if err := os.MkdirAll(s.dir, 0o700); err != nil {
-		return err
-	}
-	s.run, err = os.MkdirTemp("", "kithbench-")
-	return err
+	})
+	return &Store{Process: p, Socket: socket}, err
 }
 
-func (s *Servers) socket(w Which) string { return filepath.Join(s.run, string(w)) }
-
-// Memcached returns the path of memcached's socket.
-func (s *Servers) Memcached() string { return s.socket(Memcached) }
-
-// Redis returns the path of the socket of the Redis without persistence.
-func (s *Servers) Redis() string { return s.socket(Redis) }
-
-// RedisSynced returns the path of the socket of the Redis that syncs each
-// change.
-func (s *Servers) RedisSynced() string { return s.socket(RedisSynced) }
-
-// MySQLDSN returns what opens a database of the MariaDB.
-func (s *Servers) MySQLDSN(database string) string { return s.mysql.DSN(database) }
-
-// CreateDatabase creates a database where there is none of that name.
-func (s *Servers) CreateDatabase(ctx context.Context, name string) error {
-	return s.mysql.CreateDatabase(ctx, name)
+// mysqlSettings are what package mysqld sets too small for a benchmark, or not
+// at all: a buffer pool that holds the graph, and a redo log as large, so that
+// no peer waits for pages to be flushed.
+var mysqlSettings = []string{
+	`SET GLOBAL innodb_buffer_pool_size = 2147483648`,
+	`SET GLOBAL innodb_log_file_size = 536870912`,
 }
 
-// Stop ends the servers and waits until they are gone. Their folders stay, but
-// for that of the sockets. Stopping twice does nothing.
+// startMySQL returns an error unless each commit is synced.
+func (s *Servers) startMySQL(ctx context.Context) (err error) {
+	s.mysql, err = mysqld.Start(ctx, mysqld.Options{Dir: filepath.Join(s.Dir, "mysql"), Durable: true})
+	if err != nil {
+		return err
+	}
+	pool, err := db.OpenServer(ctx, db.Config{DSN: s.mysql.DSN(""), MaxOpen: 1})
+	if err != nil {
+		return err
+	}
+	defer pool.Close()
+	for _, set := range mysqlSettings {
+		if _, err := pool.ExecContext(ctx, set); err != nil {
+			return fmt.Errorf("set up the database server: %s: %w", set, err)
+		}
+	}
+	var found struct {
+		Version string `db:"version"`
+		Sync    int    `db:"sync"`
+		Method  string `db:"method"`
+	}
+	err = pool.GetContext(ctx, &found, `SELECT VERSION() AS version, @@GLOBAL.innodb_flush_log_at_trx_commit AS sync, @@GLOBAL.innodb_flush_method AS method`)
+	if err != nil {
+		return fmt.Errorf("ask the database server whether it syncs: %w", err)
+	}
+	if found.Sync != 1 || found.Method == "nosync" {
+		return fmt.Errorf("the database server does not sync: got innodb_flush_log_at_trx_commit %d, innodb_flush_method %s", found.Sync, found.Method)
+	}
+	s.Versions["mariadbd"] = found.Version
+	return nil
+}
+
+// DSN returns what opens the database of a peer, which has it for itself.
+func (s *Servers) DSN(peer string) string { return s.mysql.DSN(strings.ReplaceAll(peer, "-", "_")) }
+
+// CreateDatabase makes the database of a peer and returns what opens it.
+func (s *Servers) CreateDatabase(ctx context.Context, peer string) (dsn string, err error) {
+	return s.DSN(peer), s.mysql.CreateDatabase(ctx, strings.ReplaceAll(peer, "-", "_"))
+}
+
+// Stop ends the servers, waits until they are gone and removes their folder.
+// Stopping twice does nothing.
 func (s *Servers) Stop() error {
-	for _, c := range s.others {
-		c.kill()
+	for _, store := range []*Store{s.Memcached, s.Redis, s.Synced} {
+		if store != nil {
+			store.Process.Stop()
+		}
 	}
-	var errs []error
+	var err error
 	if s.mysql != nil {
 		ctx, cancel := context.WithTimeout(context.Background(), stopTimeout)
 		defer cancel()
-		errs = append(errs, s.mysql.Stop(ctx))
+		err = s.mysql.Stop(ctx)
 	}
-	if err := os.RemoveAll(s.run); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		errs = append(errs, fmt.Errorf("remove the sockets: %w", err))
-	}
-	return errors.Join(errs...)
+	return errors.Join(err, os.RemoveAll(s.Dir))
 }

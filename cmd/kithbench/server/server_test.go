@@ -3,57 +3,49 @@ package server
 import (
 	"net"
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 )
 
-func TestStart(t *testing.T) {
-	dir := filepath.Join(t.TempDir(), strings.Repeat("long", 25))
-	s, err := Start(t.Context(), dir)
+func TestStartAll(t *testing.T) {
+	s, err := StartAll(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { s.Stop() })
-	for _, w := range []Which{MySQL, Memcached, Redis, RedisSynced} {
-		if n, err := s.Memory(w); err != nil || n < 1<<20 {
-			t.Errorf("memory of %s: got %d, %v; want at least 1 MB", w, n, err)
+	stores := []*Store{s.Memcached, s.Redis, s.Synced}
+	for _, store := range stores {
+		if n, err := store.Resident(); err != nil || n < 1<<20 {
+			t.Errorf("memory of %s: got %d, %v; want at least 1 MB", store.Socket, n, err)
 		}
 	}
-	versions, err := s.Versions(t.Context())
 	for _, name := range []string{"mariadbd", "memcached", "redis-server"} {
-		if versions[name] == "" {
-			t.Errorf("version of %s: got nothing, %v", name, err)
+		if s.Versions[name] == "" {
+			t.Errorf("got no version of %s", name)
 		}
 	}
-	if err := s.CreateDatabase(t.Context(), "somewhere"); err != nil {
-		t.Error(err)
+	if dsn, err := s.CreateDatabase(t.Context(), "some-where"); err != nil || !strings.HasSuffix(dsn, "/some_where") {
+		t.Errorf("create a database: got %s, %v", dsn, err)
 	}
-	stops(t, s)
-}
-
-// stops checks that nothing is left of the servers.
-func stops(t *testing.T, s *Servers) {
-	t.Helper()
 	for range 2 {
 		if err := s.Stop(); err != nil {
 			t.Errorf("stop: %v", err)
 		}
 	}
-	for _, socket := range []string{s.Memcached(), s.Redis(), s.RedisSynced()} {
-		if conn, err := net.Dial("unix", socket); err == nil {
+	for _, store := range stores {
+		if conn, err := net.Dial("unix", store.Socket); err == nil {
 			conn.Close()
-			t.Errorf("%s: it answers", socket)
+			t.Errorf("%s: it answers", store.Socket)
 		}
 	}
-	if _, err := os.Stat(s.run); !os.IsNotExist(err) {
-		t.Errorf("the folder of the sockets: got %v, want that it is gone", err)
+	if _, err := os.Stat(s.Dir); !os.IsNotExist(err) {
+		t.Errorf("the folder of the servers: got %v, want that it is gone", err)
 	}
 }
 
-func TestStart_MissingProgram(t *testing.T) {
+func TestStartAll_MissingProgram(t *testing.T) {
 	t.Setenv("PATH", t.TempDir())
-	_, err := Start(t.Context(), t.TempDir())
+	_, err := StartAll(t.Context())
 	if err == nil || !strings.Contains(err.Error(), "apt-get install memcached") {
 		t.Errorf("got %v, want what to install", err)
 	}

@@ -16,7 +16,7 @@ import (
 // all of them or those of one side.
 type forgetful struct {
 	mu sync.Mutex
-	*plain
+	*peer.Plain
 	n      int
 	forget string
 }
@@ -29,11 +29,14 @@ func (f *forgetful) Follow(ctx context.Context, from, to uint64, at uint32) erro
 		case "follow":
 			return nil
 		case "side":
-			put(f.in, to, from, at)
+			if f.In[to] == nil {
+				f.In[to] = map[uint64]uint32{}
+			}
+			f.In[to][from] = at
 			return nil
 		}
 	}
-	return f.plain.Follow(ctx, from, to, at)
+	return f.Plain.Follow(ctx, from, to, at)
 }
 
 func (f *forgetful) Unfollow(ctx context.Context, from, to uint64) error {
@@ -42,31 +45,29 @@ func (f *forgetful) Unfollow(ctx context.Context, from, to uint64) error {
 	if f.n++; f.n%10 == 0 && f.forget == "unfollow" {
 		return nil
 	}
-	return f.plain.Unfollow(ctx, from, to)
+	return f.Plain.Unfollow(ctx, from, to)
 }
 
 // TestAfter has a peer that forgets: the works that change something must find
 // it out.
 func TestAfter(t *testing.T) {
 	t.Parallel()
-	g := graph.Make(50_000, 3) // so many that clients seldom touch the same edge
-	g.AddStars(Stars(1))
-	g.Date(1)
+	g := graph.Make(50_000, 3).Complete(Stars(1)) // so many that clients seldom touch the same edge
 	for _, c := range []struct {
 		forget, found string // a part of the message
-		work          func(*Bench, context.Context) error
+		work          func(*Bench, context.Context, []peer.Peer) error
 	}{
-		{"", "", (*Bench).Hot}, {"", "", (*Bench).Spread}, {"", "", (*Bench).One},
-		{"follow", "followers more", (*Bench).Hot}, {"side", "follow", (*Bench).Hot},
-		{"follow", "got false, from the other side false, want true", (*Bench).Spread},
-		{"side", "from the other side true", (*Bench).One},
-		{"unfollow", "want false", (*Bench).Spread},
+		{"", "", (*Bench).hot}, {"", "", (*Bench).spread}, {"", "", (*Bench).one},
+		{"follow", "followers more", (*Bench).hot}, {"side", "follow", (*Bench).hot},
+		{"follow", "got false, from the other side false, want true", (*Bench).spread},
+		{"side", "from the other side true", (*Bench).one},
+		{"unfollow", "want false", (*Bench).spread},
 	} {
 		t.Run(c.forget, func(t *testing.T) {
 			t.Parallel()
-			p := &forgetful{plain: newPlain(g), forget: c.forget}
-			b := &Bench{Graph: g, Peers: []peer.Peer{p}, Rounds: 1, Span: 50 * time.Millisecond, Progress: func(string, string, string, int) {}}
-			err := c.work(b, t.Context())
+			p := &forgetful{Plain: peer.NewPlain(g), forget: c.forget}
+			b := &Bench{Graph: g, Rounds: 1, Span: 50 * time.Millisecond, Progress: func(string, string, string, int) {}}
+			err := c.work(b, t.Context(), []peer.Peer{p})
 			if c.forget == "" && err != nil {
 				t.Errorf("got %v of a peer that forgets nothing", err)
 			}
@@ -81,19 +82,20 @@ func TestAfter(t *testing.T) {
 func TestOne_Undoes(t *testing.T) {
 	g := graph.Make(3_000, 3)
 	g.Date(1)
-	p := newPlain(g)
-	b := &Bench{Graph: g, Peers: []peer.Peer{&forgetful{plain: p}}, Rounds: 2, Span: time.Millisecond, Progress: func(string, string, string, int) {}}
-	if err := b.One(t.Context()); err != nil {
+	p := peer.NewPlain(g)
+	b := &Bench{Graph: g, Rounds: 2, Span: time.Millisecond, Progress: func(string, string, string, int) {}}
+	if err := b.one(t.Context(), []peer.Peer{&forgetful{Plain: p}}); err != nil {
 		t.Fatal(err)
 	}
 	after := 0
-	for _, l := range p.out {
+	for _, l := range p.Out {
 		after += len(l)
 	}
 	if after > g.Own {
 		t.Errorf("got %d follows, want at most the %d there were", after, g.Own)
 	}
-	if l := b.Lines[0]; len(l.Rounds) != 2 || l.P99() < l.P50() || l.P50() == 0 || l.Median() <= 0 {
+	l := b.Lines[0]
+	if p50, p99 := l.Quantiles(); len(l.Rounds) != 2 || p99 < p50 || p50 == 0 || l.Median() <= 0 {
 		t.Errorf("got %+v, want two rounds with p50 and p99", l)
 	}
 }
@@ -102,10 +104,10 @@ func TestOne_Undoes(t *testing.T) {
 func TestBench_Turns(t *testing.T) {
 	g := graph.Make(3_000, 3)
 	var got []string
-	b := &Bench{Graph: g, Peers: []peer.Peer{newPlain(g), liar{newPlain(g), ""}}, Rounds: 2, Span: time.Millisecond,
-		Progress: func(_, name, peer string, round int) { got = append(got, name+" "+peer) }}
-	nothing := reads(func(context.Context, peer.Peer, *client) error { return nil })
-	if err := b.run(t.Context(), load{name: "a", clients: 1, begin: nothing}, load{name: "b", clients: 1, begin: nothing, skip: without("liar")}); err != nil {
+	b := &Bench{Rounds: 2, Span: time.Millisecond, Progress: func(_, name, peer string, round int) { got = append(got, name+" "+peer) }}
+	nothing := func(context.Context, peer.Peer, *client) error { return nil }
+	peers := []peer.Peer{peer.NewPlain(g), liar{peer.NewPlain(g), ""}}
+	if err := b.run(t.Context(), rate("x", "a", "", b.asking(peers, 1, nothing)), rate("x", "b", "", b.asking(peers[:1], 1, nothing))); err != nil {
 		t.Fatal(err)
 	}
 	want := []string{"a a plain map", "a liar", "b a plain map"}
@@ -117,15 +119,15 @@ func TestBench_Turns(t *testing.T) {
 func TestQuantile(t *testing.T) {
 	var all []time.Duration
 	for i := range 100 {
-		all = append(all, time.Duration(i+1))
+		all = append(all, time.Duration(i+1)*time.Microsecond)
 	}
 	for _, c := range []struct {
 		n    int
 		q    float64
-		want time.Duration
+		want float64
 	}{{100, 0.99, 99}, {100, 0.5, 50}, {1, 0.99, 1}, {3, 0.5, 2}, {4, 0.5, 2}, {0, 0.5, 0}} {
 		if got := quantile(all[:c.n], c.q); got != c.want {
-			t.Errorf("%v of %d: got the %d., want the %d.", c.q, c.n, got, c.want)
+			t.Errorf("%v of %d: got the %v, want the %v", c.q, c.n, got, c.want)
 		}
 	}
 }

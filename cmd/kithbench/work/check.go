@@ -21,7 +21,7 @@ const (
 // Check asks every peer the same random questions, makes the same changes in
 // all, and asks again. The answers must be those of a plain map.
 func (b *Bench) Check(ctx context.Context) error {
-	a := asker{b: b, Rand: rand.New(rand.NewPCG(7, 7)), plain: newPlain(b.Graph)}
+	a := asker{Rand: rand.New(rand.NewPCG(7, 7)), graph: b.Graph, plain: peer.NewPlain(b.Graph), peers: b.Peers}
 	for i := range Questions {
 		if i == Questions/2 {
 			if err := a.change(ctx); err != nil {
@@ -38,8 +38,9 @@ func (b *Bench) Check(ctx context.Context) error {
 // asker draws questions and changes.
 type asker struct {
 	*rand.Rand
-	b       *Bench
-	plain   *plain
+	graph   *graph.Graph
+	peers   []peer.Peer
+	plain   *peer.Plain
 	changed []uint64 // accounts
 }
 
@@ -47,28 +48,19 @@ type asker struct {
 // followed is followed, at a later moment, and what is not is unfollowed.
 func (a *asker) change(ctx context.Context) error {
 	for i := range Changes {
-		from, to := a.b.Graph.Pair(a.Rand)
-		e := a.b.Graph.Edges[a.IntN(len(a.b.Graph.Edges))]
+		from, to := a.graph.Pair(a.Rand)
+		e := a.graph.Edges[a.IntN(len(a.graph.Edges))]
 		at := uint32(changesFrom - 2*Changes + 2*i)
 		a.changed = append(a.changed, from, to, e.From, e.To)
 		for again := range 1 + uint32(i%2) {
-			if err := a.each(func(p peer.Peer) error { return p.Follow(ctx, from, to, at+again) }); err != nil {
-				return err
+			for _, p := range append(slices.Clone(a.peers), peer.Peer(a.plain)) {
+				if err := p.Follow(ctx, from, to, at+again); err != nil {
+					return fmt.Errorf("%s: %w", p.Name(), err)
+				}
+				if err := p.Unfollow(ctx, e.From, e.To); err != nil {
+					return fmt.Errorf("%s: %w", p.Name(), err)
+				}
 			}
-			if err := a.each(func(p peer.Peer) error { return p.Unfollow(ctx, e.From, e.To) }); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
-// each makes a change in all peers and in the plain map. Variants share the data
-// of a peer.
-func (a *asker) each(change func(peer.Peer) error) error {
-	for _, p := range append(slices.Clone(a.b.Peers), peer.Peer(a.plain)) {
-		if err := change(p); err != nil {
-			return fmt.Errorf("%s: %w", p.Name(), err)
 		}
 	}
 	return nil
@@ -76,17 +68,17 @@ func (a *asker) each(change func(peer.Peer) error) error {
 
 // ask asks all peers one question.
 func (a *asker) ask(ctx context.Context) error {
-	q := a.question()
-	want, _ := q.of(ctx, a.plain)
-	for _, p := range slices.Concat(a.b.Peers, a.b.Variants) {
+	q := a.question(ctx)
+	want, _ := q.answer(a.plain)
+	for _, p := range a.peers {
 		if _, skips := p.(peer.Skipper); q.skips && !skips {
 			continue
 		}
-		got, err := q.of(ctx, p)
+		got, err := q.answer(p)
 		if err != nil {
 			return fmt.Errorf("%s of %s: %w", q.text, p.Name(), err)
 		}
-		if got != want {
+		if got, want := fmt.Sprint(got), fmt.Sprint(want); got != want {
 			return fmt.Errorf("%s: %s answers %.200s, want %.200s", q.text, p.Name(), got, want)
 		}
 	}
@@ -95,85 +87,70 @@ func (a *asker) ask(ctx context.Context) error {
 
 // question is something whose answer can be written down and compared.
 type question struct {
-	text  string
-	skips bool // it is only for peers that page by offset
-	of    func(ctx context.Context, p peer.Peer) (string, error)
+	text   string
+	skips  bool // it is only for peers that page by offset
+	answer func(peer.Peer) (any, error)
 }
 
-func (a *asker) question() question {
-	id := a.someone()
+func (a *asker) question(ctx context.Context) question {
+	id := a.account()
+	list := peer.Followers
 	switch a.IntN(5) {
 	case 0:
-		ids := a.some(20)
-		return question{text: fmt.Sprintf("states of %v for %d", ids, id), of: func(ctx context.Context, p peer.Peer) (string, error) {
-			got, err := p.States(ctx, id, ids)
-			return fmt.Sprint(got), err
-		}}
+		ids := a.accounts(20)
+		return question{fmt.Sprintf("states of %v for %d", ids, id), false, func(p peer.Peer) (any, error) { return p.States(ctx, id, ids) }}
 	case 1:
-		ids := a.some(10)
-		return question{text: fmt.Sprintf("counts of %v", ids), of: func(ctx context.Context, p peer.Peer) (string, error) {
-			got, err := p.Counts(ctx, ids)
-			return fmt.Sprint(got), err
-		}}
+		ids := a.accounts(10)
+		return question{fmt.Sprintf("counts of %v", ids), false, func(p peer.Peer) (any, error) { return p.Counts(ctx, ids) }}
 	case 2:
-		before := a.place()
-		return question{text: fmt.Sprintf("followers of %d before %v", id, before), of: func(ctx context.Context, p peer.Peer) (string, error) {
-			got, err := p.Followers(ctx, id, before, pageSize)
-			return fmt.Sprint(got), err
-		}}
-	case 3:
 		skip := a.IntN(2 * pageSize)
-		if id == graph.Long() {
+		if id == graph.Long {
 			skip = a.IntN(graph.LongList + pageSize)
 		}
-		return question{text: fmt.Sprintf("followers of %d after %d", id, skip), skips: true, of: func(ctx context.Context, p peer.Peer) (string, error) {
-			got, err := p.(peer.Skipper).FollowersAfter(ctx, id, skip, pageSize)
-			return fmt.Sprint(got), err
+		return question{fmt.Sprintf("followers of %d after %d", id, skip), true, func(p peer.Peer) (any, error) {
+			return p.(peer.Skipper).PageAfter(ctx, id, skip, pageSize)
 		}}
-	default:
-		before := a.place()
-		return question{text: fmt.Sprintf("following of %d before %v", id, before), of: func(ctx context.Context, p peer.Peer) (string, error) {
-			got, err := p.Following(ctx, id, before, pageSize)
-			return fmt.Sprint(got), err
-		}}
+	case 3:
+		list = peer.Following
 	}
+	before := a.cursor()
+	return question{fmt.Sprintf("%s of %d before %v", list, id, before), false, func(p peer.Peer) (any, error) { return p.Page(ctx, list, id, before, pageSize) }}
 }
 
-// place draws where a page begins: at the newest, or before the moment of a follow
+// cursor draws where a page begins: at the newest, or before the moment of a follow
 // somewhere, that follow left out: the smallest id comes last in its moment.
-func (a *asker) place() peer.Entry {
+func (a *asker) cursor() peer.Entry {
 	if a.IntN(3) == 0 {
 		return peer.Entry{}
 	}
-	e := a.b.Graph.Edges[a.IntN(len(a.b.Graph.Edges))]
-	return peer.Entry{ID: 1, At: e.At}
+	return peer.Entry{ID: 1, At: a.graph.Edges[a.IntN(len(a.graph.Edges))].At}
 }
 
-// someone draws one of those who were changed, from the graph by degree, from
-// the special accounts, or somebody who is not there.
-func (a *asker) someone() uint64 {
+// account draws one of those that were changed, from the graph by degree, from
+// the special accounts, or one that is unknown.
+func (a *asker) account() uint64 {
 	if len(a.changed) > 0 && a.IntN(3) > 0 {
 		return a.changed[a.IntN(len(a.changed))]
 	}
-	switch a.IntN(10) {
+	switch e := a.graph.Edges[a.IntN(len(a.graph.Edges))]; a.IntN(10) {
 	case 0:
-		return graph.Viewer(ViewerSizes[a.IntN(len(ViewerSizes))])
+		return graph.Viewer(graph.ViewerSizes[a.IntN(len(graph.ViewerSizes))])
 	case 1:
-		return graph.Long()
+		return graph.Long
 	case 2:
 		return graph.Fresh - 1
 	case 3, 4, 5:
-		return a.b.Graph.Edges[a.IntN(len(a.b.Graph.Edges))].From
+		return e.From
 	default:
-		return a.b.Graph.Edges[a.IntN(len(a.b.Graph.Edges))].To
+		return e.To
 	}
 }
 
-// some draws different accounts, every other one of those whom viewers know.
-func (a *asker) some(n int) []uint64 {
+// accounts draws different accounts, every other one of those whom viewers know.
+func (a *asker) accounts(n int) []uint64 {
 	ids := make([]uint64, n)
 	for i := range ids {
-		if ids[i] = a.someone(); a.IntN(2) == 0 {
+		if ids[i] = a.account(); a.IntN(2) == 0 {
 			ids[i] = graph.ViewerKnows(a.IntN(200))
 		}
 	}

@@ -9,102 +9,167 @@ import (
 	"kith/cmd/kithbench/peer"
 )
 
-// readers is how many clients ask at once.
-const readers = 16
+// askers is how many clients ask at once.
+const askers = 16
 
-// ViewerSizes are how many edges the viewers of the work states have.
-var ViewerSizes = []int{200, 2_000, 20_000}
-
-// States asks what 100 people are to a viewer, half of them people he knows.
-func (b *Bench) States(ctx context.Context) error {
+// states asks what 100 accounts are to a viewer, half of them accounts it knows.
+func (b *Bench) states(ctx context.Context, peers []peer.Peer) error {
+	accounts := b.Graph.Accounts()
 	var loads []load
-	for _, edges := range ViewerSizes {
-		loads = append(loads, load{work: "states of 100", name: fmt.Sprintf("viewer with %d edges", edges), unit: "answers/s", clients: readers,
-			skip: without(peer.NaiveName, peer.PackedName),
-			begin: reads(func(ctx context.Context, p peer.Peer, c *client) error {
-				_, err := p.States(ctx, graph.Viewer(edges), b.hundred(c, edges))
+	for _, edges := range graph.ViewerSizes {
+		loads = append(loads, rate("states of 100", fmt.Sprintf("viewer with %d edges", edges), "answers/s",
+			b.asking(peers, askers, func(ctx context.Context, p peer.Peer, c *client) error {
+				ids := make([]uint64, 0, 100)
+				known := edges * 3 / 4
+				for i := range 50 {
+					ids = append(ids, graph.ViewerKnows((c.IntN(known)/50*50+i)%known))
+				}
+				from := c.IntN(len(accounts) - 50)
+				_, err := p.States(ctx, graph.Viewer(edges), append(ids, accounts[from:from+50]...))
 				return err
-			})})
+			})))
 	}
 	return b.run(ctx, loads...)
 }
 
-// hundred draws 100 different people, about half of them known to a viewer.
-func (b *Bench) hundred(c *client, edges int) []uint64 {
-	ids := make([]uint64, 0, 100)
-	known := edges * 3 / 4
-	for i := range 50 {
-		ids = append(ids, graph.ViewerKnows((c.IntN(known)/50*50+i)%known))
-	}
-	from := c.IntN(len(b.drawn.accounts) - 50)
-	return append(ids, b.drawn.accounts[from:from+50]...)
-}
-
 const pageSize = 40
 
-// deep is the page that the cases of deep pages ask for, and those about it.
-const deep = 200
-
-// Pages asks for pages of 40 followers: the first of all kinds of accounts, and
-// page 200 of a long list, by its cursor and, of those who page so, by offset.
-func (b *Bench) Pages(ctx context.Context) error {
-	order := b.drawn.followers(graph.Long())
-	page := load{work: "page of 40", unit: "pages/s", clients: readers, skip: without(peer.NaiveName, peer.PackedName)}
-	first, key, offset := page, page, page
-	first.name, first.begin = "first", reads(func(ctx context.Context, p peer.Peer, c *client) error {
-		_, to := b.Graph.Pair(c.Rand)
-		_, err := p.Followers(ctx, to, peer.Entry{}, pageSize)
-		return err
-	})
-	key.name, key.begin = "200th by key", reads(func(ctx context.Context, p peer.Peer, c *client) error {
-		before := order[pageSize*(deep-5+c.IntN(10))]
-		_, err := p.Followers(ctx, graph.Long(), before, pageSize)
-		return err
-	})
-	offset.name, offset.begin = "200th by offset", reads(func(ctx context.Context, p peer.Peer, c *client) error {
-		_, err := p.(peer.Skipper).FollowersAfter(ctx, graph.Long(), pageSize*(deep-5+c.IntN(10)), pageSize)
-		return err
-	})
-	offset.skip = func(p peer.Peer) bool { _, ok := p.(peer.Skipper); return !ok }
-	return b.run(ctx, first, key, offset)
-}
-
-// draws are what cases draw from.
-type draws struct {
-	graph    *graph.Graph
-	accounts []uint64 // of the graph, the most followed first
-}
-
-// Prepare makes what the works draw from.
-func (b *Bench) Prepare() {
-	n := make(map[uint64]int)
-	for _, e := range b.Graph.Edges[:b.Graph.Own] {
-		n[e.To]++
-	}
-	ids := b.Graph.Accounts()
-	slices.SortFunc(ids, func(x, y uint64) int {
-		if n[x] != n[y] {
-			return n[y] - n[x]
-		}
-		return compare(x, y)
-	})
-	b.drawn = draws{graph: b.Graph, accounts: ids}
-}
-
-// followers returns who follows an account, the latest first.
-func (d *draws) followers(id uint64) (all []peer.Entry) {
-	for _, e := range d.graph.Edges {
-		if e.To == id {
-			all = append(all, peer.Entry{ID: e.From, At: e.At})
+// pages asks for pages of 40 followers: the first of all kinds of accounts, and
+// page 200 of a long list and those about it, by cursor and, of those who page so,
+// by offset.
+func (b *Bench) pages(ctx context.Context, peers []peer.Peer) error {
+	var order []peer.Entry
+	for _, e := range b.Graph.Edges {
+		if e.To == graph.Long {
+			order = append(order, peer.Entry{ID: e.From, At: e.At})
 		}
 	}
-	slices.SortFunc(all, newestFirst)
-	return all
+	slices.SortFunc(order, peer.NewestFirst)
+	deep := func(c *client) int { return pageSize * (195 + c.IntN(10)) }
+	reading := slices.DeleteFunc(slices.Clone(peers), func(p peer.Peer) bool { return !slices.Contains(readers, p.Name()) })
+	skipping := slices.DeleteFunc(slices.Clone(peers), func(p peer.Peer) bool { _, skips := p.(peer.Skipper); return !skips })
+	return b.run(ctx,
+		rate("page of 40", "first", "pages/s", b.asking(reading, askers, func(ctx context.Context, p peer.Peer, c *client) error {
+			_, to := b.Graph.Pair(c.Rand)
+			_, err := p.Page(ctx, peer.Followers, to, peer.Entry{}, pageSize)
+			return err
+		})),
+		rate("page of 40", "200th by key", "pages/s", b.asking(reading, askers, func(ctx context.Context, p peer.Peer, c *client) error {
+			_, err := p.Page(ctx, peer.Followers, graph.Long, order[deep(c)], pageSize)
+			return err
+		})),
+		rate("page of 40", "200th by offset", "pages/s", b.asking(skipping, askers, func(ctx context.Context, p peer.Peer, c *client) error {
+			_, err := p.(peer.Skipper).PageAfter(ctx, graph.Long, deep(c), pageSize)
+			return err
+		})))
 }
 
-func newestFirst(a, b peer.Entry) int {
-	if a.At != b.At {
-		return compare(b.At, a.At)
+// action is one thing that a mix does, and how often.
+type action struct {
+	weight float64
+	do     func(m *mixer, ctx context.Context, p peer.Peer, c *client) error
+}
+
+// linkBench is the mix of LinkBench (SIGMOD 2013). Changes of nodes are left
+// out, since peers keep only edges; what remains keeps its proportions. A node
+// that is read is the counts of an account, and an update of a link a follow
+// that is there already.
+var linkBench = []action{
+	{50.7, (*mixer).list}, {12.9, (*mixer).node}, {9.0, (*mixer).add}, {8.0, (*mixer).again},
+	{4.9, (*mixer).counts}, {3.0, (*mixer).remove}, {0.5, (*mixer).edge},
+}
+
+// tao is the mix of TAO (USENIX ATC 2013): 99.8 per cent of it reads.
+var tao = []action{
+	{40.9, (*mixer).list}, {28.9, (*mixer).node}, {15.7, (*mixer).edge}, {11.7, (*mixer).counts}, {2.8, (*mixer).since},
+	{0.15, (*mixer).add}, {0.05, (*mixer).remove},
+}
+
+// mixClients is how many clients a mix has.
+const mixClients = 32
+
+// mixed runs the mixes. Who is asked about follows a Zipf law, with the
+// exponents of LinkBench: 0.8 for reads, 0.741 for changes.
+func (b *Bench) mixed(ctx context.Context, peers []peer.Peer) error {
+	accounts := b.Graph.Accounts()
+	m := &mixer{graph: b.Graph, reads: graph.NewZipf(accounts, 0.8), writes: graph.NewZipf(accounts, 0.741)}
+	return b.run(ctx,
+		rate("mixed", "LinkBench", "actions/s", b.asking(peers, mixClients, m.mix(linkBench))),
+		rate("mixed", "TAO", "actions/s", b.asking(peers, mixClients, m.mix(tao))))
+}
+
+// mixer draws accounts for the actions of a mix.
+type mixer struct {
+	graph         *graph.Graph
+	reads, writes *graph.Zipf
+}
+
+func (m *mixer) mix(actions []action) func(context.Context, peer.Peer, *client) error {
+	sum := 0.0
+	for _, a := range actions {
+		sum += a.weight
 	}
-	return compare(b.ID, a.ID)
+	return func(ctx context.Context, p peer.Peer, c *client) error {
+		x := c.Float64() * sum
+		for _, a := range actions {
+			if x -= a.weight; x < 0 {
+				return a.do(m, ctx, p, c)
+			}
+		}
+		return nil
+	}
+}
+
+func (m *mixer) list(ctx context.Context, p peer.Peer, c *client) error {
+	_, err := p.Page(ctx, peer.Followers, m.reads.Draw(c.Rand), peer.Entry{}, pageSize)
+	return err
+}
+
+// since asks for the followers before a moment somewhere in the graph's years.
+func (m *mixer) since(ctx context.Context, p peer.Peer, c *client) error {
+	at := m.graph.Edges[c.IntN(m.graph.Own)].At
+	_, err := p.Page(ctx, peer.Followers, m.reads.Draw(c.Rand), peer.Entry{ID: 1, At: at}, pageSize)
+	return err
+}
+
+func (m *mixer) node(ctx context.Context, p peer.Peer, c *client) error {
+	_, err := p.Counts(ctx, []uint64{m.reads.Draw(c.Rand)})
+	return err
+}
+
+func (m *mixer) counts(ctx context.Context, p peer.Peer, c *client) error {
+	ids := make([]uint64, 10)
+	for i := range ids {
+		ids[i] = m.reads.Draw(c.Rand)
+	}
+	_, err := p.Counts(ctx, ids)
+	return err
+}
+
+func (m *mixer) edge(ctx context.Context, p peer.Peer, c *client) error {
+	_, err := p.States(ctx, m.reads.Draw(c.Rand), []uint64{m.reads.Draw(c.Rand)})
+	return err
+}
+
+func (m *mixer) add(ctx context.Context, p peer.Peer, c *client) error {
+	from, to := m.pair(c)
+	return p.Follow(ctx, from, to, changesFrom+uint32(c.IntN(1<<24)))
+}
+
+// again follows an account that is followed already.
+func (m *mixer) again(ctx context.Context, p peer.Peer, c *client) error {
+	e := m.graph.Edges[c.IntN(m.graph.Own)]
+	return p.Follow(ctx, e.From, e.To, e.At)
+}
+
+func (m *mixer) remove(ctx context.Context, p peer.Peer, c *client) error {
+	from, to := m.pair(c)
+	return p.Unfollow(ctx, from, to)
+}
+
+func (m *mixer) pair(c *client) (from, to uint64) {
+	for from == to {
+		from, to = m.writes.Draw(c.Rand), m.writes.Draw(c.Rand)
+	}
+	return from, to
 }

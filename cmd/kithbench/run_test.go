@@ -1,8 +1,6 @@
 package main
 
 import (
-	"errors"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -11,6 +9,7 @@ import (
 	"time"
 
 	"kith/cmd/kithbench/report"
+	"kith/cmd/kithbench/work"
 )
 
 // asked is a command with the defaults and what a test changes.
@@ -34,10 +33,10 @@ func TestRunCmd_Check(t *testing.T) {
 		{"Part", func(c *runCmd) { c.Works, c.Peers = []string{"hot", "states"}, []string{"kith", "redis"} }, ""},
 		{"NoWork", func(c *runCmd) { c.Works = []string{"cold"} }, `there is no work "cold"`},
 		{"NoPeer", func(c *runCmd) { c.Peers = []string{"ring"} }, `there is no peer "ring"`},
-		{"PeerTwice", func(c *runCmd) { c.Peers = []string{"kith", "kith"} }, `the peer "kith" is named twice`},
-		{"HTTP", func(c *runCmd) { c.Works, c.Peers = []string{"http"}, []string{"kith"} }, "http needs the peers [kith kith-alone], and there is no [kith-alone]"},
-		{"Contend", func(c *runCmd) { c.Works, c.Peers = []string{"contend"}, []string{"twotable"} }, "contend needs the peers [kith]"},
-		{"Memory", func(c *runCmd) { c.Works, c.Peers = []string{"memory"}, []string{"kith-alone"} }, "memory needs the peers [kith]"},
+		{"PeerTwice", func(c *runCmd) { c.Peers = []string{"kith", "kith"} }, ""}, // it is measured once
+		{"HTTP", func(c *runCmd) { c.Works, c.Peers = []string{"http"}, []string{"redis"} }, "http needs one of the peers [kith kith-alone]"},
+		{"Contend", func(c *runCmd) { c.Works, c.Peers = []string{"contend"}, []string{"twotable"} }, "contend needs one of the peers [kith]"},
+		{"Memory", func(c *runCmd) { c.Works, c.Peers = []string{"memory"}, []string{"kith-alone"} }, "memory needs one of the peers [kith]"},
 		{"States", func(c *runCmd) { c.Works, c.Peers = []string{"states"}, []string{"naive"} }, "states needs one of"},
 		{"NoRounds", func(c *runCmd) { c.Rounds = 0 }, "--rounds"},
 		{"NoSpan", func(c *runCmd) { c.Span = 0 }, "--span"},
@@ -58,25 +57,25 @@ func TestRunCmd_Check(t *testing.T) {
 	}
 }
 
-// A work that nobody has named and that lacks a peer is left out.
+// A work that was not named and that lacks its peers is left out.
 func TestRunCmd_Check_LeavesOut(t *testing.T) {
-	c := asked(func(c *runCmd) { c.Peers = []string{"kith", "twotable"} })
+	c := asked(func(c *runCmd) { c.Peers = []string{"redis", "twotable"} })
 	if err := c.check(); err != nil {
 		t.Fatal(err)
 	}
-	if c.wants("http") || !c.wants("contend") || !c.wants("hot") {
-		t.Errorf("got the works %v, want all but http", c.Works)
+	if c.wants("http") || c.wants("contend") || c.wants("memory") || len(c.Works) != len(work.Works)-3 {
+		t.Errorf("got the works %v, want all but those of kith", c.Works)
 	}
 }
 
 // The file is read in a short run too.
-func TestRunner_ReadGraph(t *testing.T) {
+func TestRunCmd_ReadGraph(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "graph.csv")
 	if err := os.WriteFile(path, []byte("1,2\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	r := &runner{cmd: asked(func(c *runCmd) { c.Graph, c.Short = path, true })}
-	if err := r.readGraph(); err == nil || !strings.Contains(err.Error(), "graph.csv has 2 accounts and 1 follows") {
+	c := asked(func(c *runCmd) { c.Graph, c.Short = path, true })
+	if _, err := c.readGraph(t.Context()); err == nil || !strings.Contains(err.Error(), "graph.csv has 2 accounts and 1 follows") {
 		t.Errorf("got %v, want that the file is too small", err)
 	}
 }
@@ -103,27 +102,37 @@ func TestWrite(t *testing.T) {
 	if err := write(run, dir); err != nil {
 		t.Fatal(err)
 	}
-	if got, want := names(t, dir), []string{"run.json", "short.md", "table.md", "table.txt"}; !slices.Equal(got, want) {
+	if got, want := names(t, dir), []string{"run.json", "table.md"}; !slices.Equal(got, want) {
 		t.Errorf("got %v, want %v", got, want)
 	}
 	run.Lines = append(run.Lines, report.Line{Work: "hot", Case: "1", Peer: "kith", Values: []float64{1}})
-	if err := write(run, dir); err != nil || len(names(t, dir)) != 5 {
-		t.Errorf("got %v, %v, want five files", names(t, dir), err)
+	if err := write(run, dir); err != nil || len(names(t, dir)) != 3 {
+		t.Errorf("got %v, %v, want three files", names(t, dir), err)
 	}
 }
 
-// A file that cannot be written whole leaves the old one.
-func TestWriteFile_Fails(t *testing.T) {
-	path, failed := filepath.Join(t.TempDir(), "run.json"), errors.New("disk full")
-	if err := os.WriteFile(path, []byte("old"), 0o600); err != nil {
+// A file that cannot be written leaves nothing.
+func TestReplace(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "run.json")
+	for _, text := range []string{"old", "new"} {
+		if err := replace(path, []byte(text)); err != nil {
+			t.Fatal(err)
+		}
+		if got, _ := os.ReadFile(path); string(got) != text {
+			t.Errorf("got %q, want %q", got, text)
+		}
+	}
+	if err := os.Mkdir(path+"s", 0o700); err != nil {
 		t.Fatal(err)
 	}
-	err := writeFile(path, func(w io.Writer) error {
-		io.WriteString(w, "ne")
-		return failed
-	})
-	text, _ := os.ReadFile(path)
-	if !errors.Is(err, failed) || string(text) != "old" || len(names(t, filepath.Dir(path))) != 1 {
-		t.Errorf("got %v and %q, want %v and the old file alone", err, text, failed)
+	if err := replace(path+"s", []byte("new")); err == nil || !slices.Equal(names(t, filepath.Dir(path)), []string{"run.json", "run.jsons"}) {
+		t.Errorf("got %v and the files %v, want an error and no file more", err, names(t, filepath.Dir(path)))
+	}
+}
+
+func TestShownArgs(t *testing.T) {
+	got := shownArgs([]string{"--short", "--out=a/b", "--works=hot,one", "c/d"})
+	if want := []string{"--short", "--out=b", "--works=hot,one", "d"}; !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
 	}
 }

@@ -1,0 +1,328 @@
+package work
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/labstack/echo/v4"
+	"github.com/valyala/fasthttp"
+
+	"kith/app/token"
+	"kith/cmd/kithbench/graph"
+	"kith/cmd/kithbench/peer"
+	"kith/cmd/kithbench/report"
+	"kith/cmd/kithbench/server"
+)
+
+// site is a process that answers over HTTP on loopback.
+type site struct {
+	*server.Process
+	name, url string
+}
+
+// siteTimeout bounds how long a site may take until it is ready.
+const siteTimeout = 30 * time.Second
+
+// startSite starts the command that serves an address and returns when it is ready.
+func startSite(ctx context.Context, name string, command func(address string) *exec.Cmd) (*site, error) {
+	ctx, cancel := context.WithTimeout(ctx, siteTimeout)
+	defer cancel()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, err
+	}
+	address := l.Addr().String()
+	l.Close()
+	s := &site{name: name, url: "http://" + address}
+	s.Process, err = server.Start(ctx, command(address), func() error {
+		_, err := get(s.url+"/readyz", "")
+		return err
+	})
+	return s, err
+}
+
+// secret signs the tokens of servers that live as long as the benchmark.
+const secret = "a secret of the benchmark, at least 32 bytes"
+
+// startKith builds kith from this checkout and serves the database of a peer.
+func (b *Bench) startKith(ctx context.Context, name, memcached string) (*site, error) {
+	root, err := Repository(ctx)
+	if err != nil {
+		return nil, err
+	}
+	program := filepath.Join(b.Servers.Dir, "kith")
+	if out, err := exec.CommandContext(ctx, "go", "build", "-C", root, "-o", program, "./cmd/kith").CombinedOutput(); err != nil {
+		return nil, fmt.Errorf("build kith: %w: %s", err, out)
+	}
+	return startSite(ctx, name, func(address string) *exec.Cmd {
+		cmd := exec.Command(program, "serve")
+		cmd.Env = append(os.Environ(), "KITH_MYSQL_DSN="+b.Servers.DSN(name), "KITH_MEMCACHED="+memcached, "KITH_LISTEN="+address,
+			"KITH_TOKEN_SECRET="+secret, "KITH_RATE_LIMIT=1000000000", "KITH_LOG_LEVEL=warn")
+		return cmd
+	})
+}
+
+// Repository is the folder of the module kith, to which the working directory
+// belongs.
+func Repository(ctx context.Context) (string, error) {
+	out, err := exec.CommandContext(ctx, "go", "list", "-m", "-f", "{{.Dir}}", "kith").Output()
+	if err != nil {
+		return "", fmt.Errorf("kithbench builds kith, so run it inside the repository: %w", err)
+	}
+	return strings.TrimSpace(string(out)), nil
+}
+
+// kithSite is the server of the peer kith, which the works http and memory share.
+func (b *Bench) kithSite(ctx context.Context) (s *site, err error) {
+	if b.kith == nil {
+		b.kith, err = b.startKith(ctx, peer.KithName, b.Servers.Memcached.Socket)
+	}
+	return b.kith, err
+}
+
+// signIn returns what an account signs in with on every site.
+func signIn(ctx context.Context, account uint64) (string, error) {
+	tokens, err := token.New(ctx, token.Config{Secret: []byte(secret), Now: time.Now})
+	if err != nil {
+		return "", err
+	}
+	return tokens.Sign(account, []string{"read", "write", "follow"}, time.Hour)
+}
+
+// Fixed is the command of the floor for HTTP: a handler of the framework that kith
+// uses, which knows its answer.
+type Fixed struct {
+	Listen string `required:""`
+}
+
+// Run answers with what is on standard input, until it is killed.
+func (f Fixed) Run() error {
+	body, err := io.ReadAll(os.Stdin)
+	if err != nil {
+		return fmt.Errorf("read the answer: %w", err)
+	}
+	e := echo.New()
+	e.GET("/*", func(c echo.Context) error { return c.Blob(http.StatusOK, echo.MIMEApplicationJSON, body) })
+	return http.ListenAndServe(f.Listen, e)
+}
+
+// connections is how many clients ask over HTTP at once, each on a connection.
+const connections = 64
+
+// http asks kith the same questions through its API, next to a handler of the
+// same web framework that sends bytes of the same number and knows nothing. The
+// clients take the same processors as the server, for both alike.
+func (b *Bench) http(ctx context.Context, peers []peer.Peer) error {
+	var sites []*site
+	for _, p := range peers {
+		start := b.kithSite
+		if p.Name() == peer.AloneName {
+			start = func(ctx context.Context) (*site, error) { return b.startKith(ctx, p.Name(), "") }
+		}
+		s, err := start(ctx)
+		if err != nil {
+			return err
+		}
+		if p.Name() == peer.AloneName {
+			defer s.Stop()
+		}
+		sites = append(sites, s)
+	}
+	token, err := signIn(ctx, graph.Viewer(graph.ViewerSizes[0]))
+	if err != nil {
+		return err
+	}
+	accounts := b.Graph.Accounts()
+	var loads []load
+	for _, q := range []struct{ name, path string }{
+		{"relationships of 40", relationships()},
+		{"followers page", fmt.Sprintf("/api/v1/accounts/%d/followers?limit=%d", accounts[len(accounts)/20], pageSize)},
+	} {
+		body, err := get(sites[0].url+q.path, token)
+		if err != nil {
+			return err
+		}
+		fixed, err := startSite(ctx, "echo, fixed body", func(address string) *exec.Cmd {
+			cmd := exec.Command(os.Args[0], "fixed", "--listen="+address)
+			cmd.Stdin = bytes.NewReader(body)
+			return cmd
+		})
+		if err != nil {
+			return err
+		}
+		defer fixed.Stop()
+		var turns []turn
+		for _, s := range append(slices.Clone(sites), fixed) {
+			turns = append(turns, turn{s.name, func(ctx context.Context, round int) (report.Round, error) {
+				c := newHTTPClient()
+				return drive(ctx, connections, b.Span, uint64(round), func(context.Context, *client) error {
+					_, err := c.send("GET", s.url+q.path, token)
+					return err
+				})
+			}})
+		}
+		loads = append(loads, rate("http", q.name, "answers/s", turns))
+	}
+	return b.run(ctx, loads...)
+}
+
+// relationships asks about 40 accounts that the smallest viewer knows.
+func relationships() string {
+	var q strings.Builder
+	for i := range pageSize {
+		fmt.Fprintf(&q, "&id[]=%d", graph.ViewerKnows(i*3))
+	}
+	return "/api/v1/accounts/relationships?" + q.String()[1:]
+}
+
+// httpClient keeps its connections.
+type httpClient struct{ fasthttp.Client }
+
+func newHTTPClient() *httpClient {
+	return &httpClient{fasthttp.Client{MaxConnsPerHost: connections, ReadTimeout: 30 * time.Second, WriteTimeout: 10 * time.Second}}
+}
+
+func get(url, token string) ([]byte, error) { return newHTTPClient().send("GET", url, token) }
+
+// send returns the answer. One other than 200 is an error.
+func (c *httpClient) send(method, url, token string) ([]byte, error) {
+	req, resp := fasthttp.AcquireRequest(), fasthttp.AcquireResponse()
+	defer fasthttp.ReleaseRequest(req)
+	defer fasthttp.ReleaseResponse(resp)
+	req.SetRequestURI(url)
+	req.Header.SetMethod(method)
+	req.Header.Set("Authorization", "Bearer "+token)
+	if err := c.Do(req, resp); err != nil {
+		return nil, err
+	}
+	if code := resp.StatusCode(); code != fasthttp.StatusOK {
+		return nil, fmt.Errorf("%s %s: status %d: %.200s", method, url, code, resp.Body())
+	}
+	return append([]byte(nil), resp.Body()...), nil
+}
+
+// memoryClients is how many clients keep the server busy while it is weighed.
+const memoryClients = 16
+
+// weighings is how often the server is weighed, but not more than once in
+// leastPause.
+const (
+	weighings  = 240
+	leastPause = 10 * time.Millisecond
+)
+
+// MemoryCase is the case of the work memory, and Earlier its other line, that of
+// the same server in the second quarter.
+const (
+	MemoryCase = "server under the mix over HTTP, last quarter"
+	Earlier    = "second quarter"
+)
+
+// memory runs a mix of reads and changes through the API for a span of time and
+// weighs the server all the while. What counts is how much more it weighs in the
+// last quarter than in the second: the first is when pools and caches fill. Both
+// are medians of as many weighings, however short the span is.
+func (b *Bench) memory(ctx context.Context, _ []peer.Peer) error {
+	b.Progress("memory", fmt.Sprintf("mixed for %v", b.Memory), peer.KithName, 0)
+	s, err := b.kithSite(ctx)
+	if err != nil {
+		return err
+	}
+	do, err := b.overHTTP(ctx, s)
+	if err != nil {
+		return err
+	}
+	var all []float64
+	var weighing error
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	var done sync.WaitGroup
+	done.Go(func() { all, weighing = weighEach(ctx, max(b.Memory/weighings, leastPause), s.Resident) })
+	_, err = drive(ctx, memoryClients, b.Memory, 1, do)
+	stop()
+	done.Wait()
+	if err := errors.Join(err, weighing); err != nil {
+		return err
+	}
+	q := len(all) / 4
+	if q == 0 {
+		return fmt.Errorf("the server was weighed %d times in %v, which is not enough to compare", len(all), b.Memory)
+	}
+	middle := func(part []float64) float64 { return slices.Sorted(slices.Values(part))[q/2] }
+	b.Weighed("memory", MemoryCase, "MiB", peer.KithName, middle(all[len(all)-q:]))
+	b.Weighed("memory", MemoryCase, "MiB", Earlier, middle(all[q:2*q]))
+	return nil
+}
+
+// weighEach weighs in MiB, again after each pause, until ctx is done.
+func weighEach(ctx context.Context, pause time.Duration, weigh func() (int64, error)) (all []float64, err error) {
+	tick := time.NewTicker(pause)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return all, nil
+		case <-tick.C:
+			n, err := weigh()
+			if err != nil {
+				return all, err
+			}
+			all = append(all, float64(n)/(1<<20))
+		}
+	}
+}
+
+// overHTTP makes clients who read pages and states and follow and unfollow, in
+// about the proportions of LinkBench, as one of a hundred accounts each time.
+func (b *Bench) overHTTP(ctx context.Context, s *site) (func(context.Context, *client) error, error) {
+	const people = 100
+	accounts := b.Graph.Accounts()
+	var ids [people]uint64
+	var tokens [people]string
+	for i := range tokens {
+		var err error
+		ids[i] = accounts[i*7%len(accounts)]
+		if tokens[i], err = signIn(ctx, ids[i]); err != nil {
+			return nil, err
+		}
+	}
+	c, reads := newHTTPClient(), graph.NewZipf(accounts, 0.8)
+	return func(_ context.Context, cl *client) error {
+		who, id := cl.IntN(people), reads.Draw(cl.Rand)
+		if id == ids[who] {
+			return nil
+		}
+		method, path := request(cl, id)
+		_, err := c.send(method, s.url+path, tokens[who])
+		return err
+	}, nil
+}
+
+// request draws what is asked about an account.
+func request(c *client, id uint64) (method, path string) {
+	account := fmt.Sprintf("/api/v1/accounts/%d", id)
+	switch x := c.IntN(100); {
+	case x < 10:
+		return "POST", account + "/follow"
+	case x < 14:
+		return "POST", account + "/unfollow"
+	case x < 30:
+		return "GET", account
+	case x < 45:
+		return "GET", relationships()
+	default:
+		return "GET", account + "/followers?limit=40"
+	}
+}
