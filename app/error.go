@@ -1,6 +1,13 @@
+// Package app is what the product decides: one sub-package for each subject.
+// It keeps the kinds of refusal that all of them share.
 package app
 
-import "errors"
+import (
+	"context"
+	"errors"
+
+	"kith/repo"
+)
 
 // Kind is the kind of a refusal; app/api turns it into a status code.
 type Kind int
@@ -45,4 +52,25 @@ func KindOf(err error) Kind {
 		return e.Kind
 	}
 	return Internal
+}
+
+// From gives an error of a store its kind and sentence. An Error stays as it
+// is; nil stays nil.
+func From(err error) error {
+	var own *Error
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &own):
+		return err
+	case errors.Is(err, repo.ErrNotFound):
+		return &Error{Kind: NotFound, Sentence: "Record not found", Cause: err}
+	case errors.Is(err, repo.ErrConflict), errors.Is(err, repo.ErrUnavailable),
+		errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+		return &Error{Kind: Busy, Sentence: "There was a temporary problem serving your request, please try again", Cause: err}
+	case errors.Is(err, repo.ErrTooLarge):
+		return &Error{Kind: Limit, Sentence: "This account's list is full", Cause: err}
+	default:
+		return &Error{Kind: Internal, Sentence: "Something went wrong on our side", Cause: err}
+	}
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"strconv"
+	"strings"
 	"text/tabwriter"
 	"time"
 
@@ -35,11 +36,9 @@ type accountAddCmd struct {
 
 // Run makes the account and prints its id.
 func (a *accountAddCmd) Run(ctx context.Context) error {
-	id := uint64(0)
-	if a.ID != nil {
-		if id = *a.ID; id == 0 {
-			return wrong("--id: 0 is not an account id")
-		}
+	id, err := idOf("--id", a.ID)
+	if err != nil {
+		return err
 	}
 	return a.with(ctx, func(s *stack) error {
 		made, err := s.accounts.Add(ctx, appaccount.Fresh{ID: id, Username: a.Name, DisplayName: a.DisplayName, Locked: a.Locked})
@@ -50,6 +49,17 @@ func (a *accountAddCmd) Run(ctx context.Context) error {
 	})
 }
 
+// idOf is the id that a flag has, 0 where it is not given.
+func idOf(flag string, id *uint64) (uint64, error) {
+	switch {
+	case id == nil:
+		return 0, nil
+	case *id == 0:
+		return 0, wrong("%s: 0 is not an account id", flag)
+	}
+	return *id, nil
+}
+
 // accountWho names one account.
 type accountWho struct {
 	tool
@@ -57,49 +67,44 @@ type accountWho struct {
 }
 
 func (a *accountWho) find(ctx context.Context, s *stack) (account.Account, error) {
-	if id, err := strconv.ParseUint(a.Who, 10, 64); err == nil {
-		found, err := s.accounts.One(ctx, id)
-		return found, named(err, a.Who)
+	id, err := strconv.ParseUint(a.Who, 10, 64)
+	var found account.Account
+	if err == nil {
+		found, err = s.accounts.One(ctx, id)
+	} else {
+		found, err = s.accounts.ByName(ctx, a.Who)
 	}
-	found, err := s.accounts.ByName(ctx, a.Who)
-	return found, named(err, a.Who)
-}
-
-// named says whom an error is about.
-func named(err error, who string) error {
 	switch {
-	case err == nil:
-		return nil
 	case app.KindOf(err) == app.NotFound:
-		return fmt.Errorf("account %q is not found", who)
+		err = fmt.Errorf("account %q is not found", a.Who)
+	case err != nil:
+		err = fmt.Errorf("account %q: %w", a.Who, err)
 	}
-	return fmt.Errorf("account %q: %w", who, err)
+	return found, err
 }
 
 // only checks --account of a command that can be restricted to one account, nil
-// for all. Rows that nobody made an account for are there to be looked at.
-func (s *stack) only(ctx context.Context, id *uint64) (uint64, error) {
-	if id == nil {
-		return 0, nil
+// for all. An id that has rows and is no account can be given, too.
+func (s *stack) only(ctx context.Context, flag *uint64) (uint64, error) {
+	id, err := idOf("--account", flag)
+	if id == 0 {
+		return 0, err
 	}
-	if *id == 0 {
-		return 0, wrong("--account: 0 is not an account id")
+	if _, err := s.people.Get(ctx, id); !errors.Is(err, repo.ErrNotFound) {
+		return id, err
 	}
-	if _, err := s.people.Get(ctx, *id); !errors.Is(err, repo.ErrNotFound) {
-		return *id, err
-	}
-	rows, err := s.rows.Outlines(ctx, []uint64{*id})
+	rows, err := s.rows.Outlines(ctx, []uint64{id})
 	if err != nil {
 		return 0, err
 	}
-	archived, err := s.rows.Headers(ctx, *id)
+	archived, err := s.rows.Headers(ctx, id)
 	if err != nil {
 		return 0, err
 	}
 	if len(rows)+len(archived) == 0 {
-		return 0, fmt.Errorf("--account: there is no account %d", *id)
+		return 0, fmt.Errorf("--account: there is no account %d", id)
 	}
-	return *id, nil
+	return id, nil
 }
 
 type accountShowCmd struct {
@@ -203,6 +208,96 @@ func lock(a account.Account) string {
 	return "open"
 }
 
-func created(a account.Account) string {
-	return time.UnixMilli(int64(a.CreatedAt)).UTC().Format(time.RFC3339)
+func created(a account.Account) moment { return moment{time.UnixMilli(int64(a.CreatedAt))} }
+
+type accountListCmd struct {
+	tool
+	asJSON
+	Name   string `placeholder:"PREFIX" help:"Only those whose username begins so, in any case."`
+	Locked bool   `xor:"locked" help:"Only those that are locked."`
+	Open   bool   `xor:"locked" help:"Only those that are not locked."`
+	Since  day    `name:"created-after" placeholder:"TIME" help:"Only those made at this time or later: 2026-01-31, or 2026-01-31T12:00:00Z. Without a zone it is UTC."`
+	Until  day    `name:"created-before" placeholder:"TIME" help:"Only those made before this time."`
+	After  uint64 `placeholder:"ID" help:"Begin after this account: the last one of the page before."`
+	Limit  int    `default:"100" help:"How many accounts to list at most; 0 lists all."`
+}
+
+// Help is the text above the flags.
+func (accountListCmd) Help() string {
+	return "Lists accounts in the order of the table, not of their ids: by the low ten bits of the id, then by the id. " +
+		"Where there are more, standard error says how to go on. Filters read the table from the beginning, or from --after, until they have found enough."
+}
+
+// day is a time that somebody types.
+type day struct{ time.Time }
+
+// UnmarshalText reads a date, or a date with a time.
+func (d *day) UnmarshalText(text []byte) (err error) {
+	for _, form := range []string{time.DateOnly, time.RFC3339, "2006-01-02T15:04:05"} {
+		if d.Time, err = time.Parse(form, string(text)); err == nil {
+			return nil
+		}
+	}
+	return fmt.Errorf("%q is not a time such as 2026-01-31 or 2026-01-31T12:00:00Z", text)
+}
+
+// listPage is how many accounts are read at once.
+const listPage = 1000
+
+// Run lists accounts, one a line.
+func (a *accountListCmd) Run(ctx context.Context) error {
+	if a.Limit < 0 {
+		return wrong("--limit: %d is below 0", a.Limit)
+	}
+	return a.with(ctx, func(s *stack) error {
+		after, left := a.After, a.Limit
+		for {
+			page, err := s.accounts.Walk(ctx, after, listPage)
+			if err != nil || len(page) == 0 {
+				return err
+			}
+			after = page[len(page)-1].ID
+			shown := page[:0]
+			for _, one := range page {
+				if !a.wants(one) {
+					continue
+				}
+				if a.Limit > 0 && left == 0 {
+					fmt.Fprintf(os.Stderr, "kith: there are more: go on with --after %d\n", a.After)
+					return a.print(shown)
+				}
+				shown, left, a.After = append(shown, one), left-1, one.ID
+			}
+			if err := a.print(shown); err != nil {
+				return err
+			}
+		}
+	})
+}
+
+// wants reports whether the filters let an account through.
+func (a *accountListCmd) wants(one account.Account) bool {
+	at := created(one)
+	return len(one.Username) >= len(a.Name) && strings.EqualFold(one.Username[:len(a.Name)], a.Name) &&
+		!(a.Locked && !one.Locked) && !(a.Open && one.Locked) &&
+		!(!a.Since.IsZero() && at.Before(a.Since.Time)) && !(!a.Until.IsZero() && !at.Before(a.Until.Time))
+}
+
+func (a *accountListCmd) print(page []account.Account) error {
+	return printAll(a.asJSON, "", page, func(one account.Account) any { return accountLine(one) }, func(one account.Account) string {
+		return fmt.Sprintf("%d\t%s\t%s\t%v\t%q", one.ID, one.Username, lock(one), created(one), one.DisplayName)
+	})
+}
+
+// accountObject is an account as a JSON object.
+type accountObject struct {
+	ID          string `json:"id"`
+	Username    string `json:"username"`
+	DisplayName string `json:"display_name"`
+	Locked      bool   `json:"locked"`
+	CreatedAt   moment `json:"created_at"`
+}
+
+func accountLine(a account.Account) accountObject {
+	return accountObject{strconv.FormatUint(a.ID, 10), a.Username, a.DisplayName, a.Locked, created(a)}
 }

@@ -42,7 +42,7 @@ func processName() string {
 	return fmt.Sprintf("%.100s:%d", host, os.Getpid())
 }
 
-// startJobs runs the jobs beside a server until the stack is closed.
+// startJobs runs the jobs in the process of a server until the stack is closed.
 func (s *stack) startJobs(ctx context.Context, c config.Cron, listCap int, log *slog.Logger) {
 	ctx, cancel := context.WithCancel(ctx)
 	ended := make(chan struct{})
@@ -50,10 +50,9 @@ func (s *stack) startJobs(ctx context.Context, c config.Cron, listCap int, log *
 		defer close(ended)
 		cron.NewScheduler(s.runner(c, lease.DefaultTerm, log), s.plans(c, listCap)).Run(ctx)
 	}()
-	s.stopJobs = func() error {
+	s.stopJobs = func() {
 		cancel()
 		<-ended
-		return nil
 	}
 }
 

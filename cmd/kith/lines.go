@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"text/tabwriter"
 	"time"
 )
 
@@ -24,6 +25,23 @@ func (asJSON) line(v any) error {
 	return nil
 }
 
+// printAll prints all of a list: with --json an object each, else a line each, with
+// tabs between the columns of a table, under its head if there is one.
+func printAll[T any](j asJSON, head string, all []T, object func(T) any, line func(T) string) error {
+	w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
+	if head != "" && !j.JSON {
+		fmt.Fprintln(w, head)
+	}
+	for _, one := range all {
+		if !j.JSON {
+			fmt.Fprintln(w, line(one))
+		} else if err := j.line(object(one)); err != nil {
+			return err
+		}
+	}
+	return w.Flush()
+}
+
 // moment is a time in such an object, null where it is zero.
 type moment struct{ time.Time }
 
@@ -34,6 +52,9 @@ func (m moment) MarshalJSON() ([]byte, error) {
 	}
 	return m.UTC().MarshalJSON()
 }
+
+// String writes it as people are shown times, in UTC.
+func (m moment) String() string { return m.UTC().Format(time.RFC3339) }
 
 // atMilli is the moment of unix milliseconds, 0 for none.
 func atMilli(ms int64) moment {

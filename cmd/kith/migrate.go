@@ -1,11 +1,9 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
-	"os"
-	"text/tabwriter"
-	"time"
 
 	"kith/repo/schema"
 )
@@ -41,7 +39,11 @@ type migrateDownCmd struct {
 func (m *migrateDownCmd) Run(ctx context.Context) error {
 	return m.migrate(ctx, func(s *schema.Schema) error {
 		if !m.Yes {
-			return wouldDrop(ctx, s)
+			last, down, err := s.Last(ctx)
+			if err != nil {
+				return err
+			}
+			return wrong("this would take back %s and lose its data: %s Add --yes to do it", last.Name, down)
 		}
 		one, err := s.DownOne(ctx)
 		if err == nil {
@@ -49,15 +51,6 @@ func (m *migrateDownCmd) Run(ctx context.Context) error {
 		}
 		return err
 	})
-}
-
-// wouldDrop refuses to go down without --yes.
-func wouldDrop(ctx context.Context, s *schema.Schema) error {
-	last, down, err := s.Last(ctx)
-	if err != nil {
-		return err
-	}
-	return wrong("this would take back %s and lose its data: %s Add --yes to do it", last.Name, down)
 }
 
 type migrateStatusCmd struct {
@@ -72,15 +65,15 @@ func (m *migrateStatusCmd) Run(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
-		for _, one := range all {
-			if !m.JSON {
-				fmt.Fprintf(w, "%d\t%s\t%s\n", one.Version, name(one), state(one))
-			} else if err := m.line(migrationLine(one)); err != nil {
-				return err
+		return printAll(m.asJSON, "", all, func(one schema.Migration) any {
+			return migrationObject{one.Version, one.Name, one.Applied, atMilli(one.AppliedAt * 1000)}
+		}, func(one schema.Migration) string {
+			state := "not applied"
+			if one.Applied {
+				state = "applied " + atMilli(one.AppliedAt*1000).String()
 			}
-		}
-		return w.Flush()
+			return fmt.Sprintf("%d\t%s\t%s", one.Version, cmp.Or(one.Name, "(of a newer program)"), state)
+		})
 	})
 }
 
@@ -91,22 +84,4 @@ type migrationObject struct {
 	Name      string `json:"name"`
 	Applied   bool   `json:"applied"`
 	AppliedAt moment `json:"applied_at"`
-}
-
-func migrationLine(m schema.Migration) migrationObject {
-	return migrationObject{m.Version, m.Name, m.Applied, atMilli(m.AppliedAt * 1000)}
-}
-
-func name(m schema.Migration) string {
-	if m.Name == "" {
-		return "(of a newer program)"
-	}
-	return m.Name
-}
-
-func state(m schema.Migration) string {
-	if !m.Applied {
-		return "not applied"
-	}
-	return "applied " + time.Unix(m.AppliedAt, 0).UTC().Format(time.RFC3339)
 }

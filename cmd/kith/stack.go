@@ -12,15 +12,22 @@ import (
 	"github.com/prometheus/client_golang/prometheus/collectors"
 
 	appaccount "kith/app/account"
+	appaffinity "kith/app/affinity"
+	appinteraction "kith/app/interaction"
 	apprelation "kith/app/relation"
+	appsuggest "kith/app/suggest"
 	"kith/config"
 	"kith/repo/account"
+	"kith/repo/affinity"
 	"kith/repo/cache"
 	"kith/repo/committer"
 	"kith/repo/db"
 	"kith/repo/identity"
+	"kith/repo/interaction"
 	"kith/repo/memcache"
 	"kith/repo/relation"
+	"kith/repo/seen"
+	"kith/repo/suggest"
 )
 
 // stack is everything between the settings and the answers, put together.
@@ -34,8 +41,13 @@ type stack struct {
 	committer *committer.Committer[*relation.Draft, relation.Row]
 	accounts  *appaccount.Service
 	relations *apprelation.Service
-	near
-	stopJobs func() error // nil where this process runs no jobs beside others
+
+	interactions *appinteraction.Recorder
+	folder       *appaffinity.Folder
+	order        *appaffinity.Service
+	suggestions  *appsuggest.Service
+
+	stopJobs func() // nil where this process runs no jobs besides serving
 }
 
 // parts are the settings of a stack.
@@ -44,12 +56,12 @@ type parts struct {
 	cache    config.Cache
 	relation config.Relation
 	affinity config.Affinity
-	// tool says that the process comes and goes: without memcached it keeps
-	// no rows at all, because nobody would tell it of changes.
+	// tool says that the process comes and goes: without memcached it caches no
+	// rows at all, because it would not notice that they change.
 	tool bool
 }
 
-// openStack opens the database, which must be migrated, and puts the rest on
+// openStack opens the database, which must be migrated, and makes the rest over
 // it. Close it.
 func openStack(ctx context.Context, p parts, log *slog.Logger) (*stack, error) {
 	s := &stack{registry: prometheus.NewRegistry()}
@@ -58,7 +70,7 @@ func openStack(ctx context.Context, p parts, log *slog.Logger) (*stack, error) {
 		return nil, err
 	}
 	if err := s.openCache(ctx, p, log); err != nil {
-		return nil, errors.Join(err, s.closeServers(), s.pool.Close())
+		return nil, errors.Join(err, s.pool.Close())
 	}
 	s.registry.MustRegister(buildInfo(), collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
 		collectors.NewDBStatsCollector(s.pool.DB, "mysql"))
@@ -67,7 +79,7 @@ func openStack(ctx context.Context, p parts, log *slog.Logger) (*stack, error) {
 	s.committer = committer.New(s.rows,
 		committer.Config{Log: log, Metrics: committer.NewMetrics(s.registry)})
 	s.accounts = appaccount.New(s.people, time.Now)
-	s.near = s.openNear(p.affinity, log)
+	s.openAffinity(p.affinity, log)
 	s.relations = s.relationsAt(time.Now, p.relation.FollowingLimit, s.interactions.Changed)
 	return s, nil
 }
@@ -98,34 +110,43 @@ func (s *stack) openCache(ctx context.Context, p parts, log *slog.Logger) error 
 		}
 		return nil
 	}
-	s.servers, err = memcache.New(memcache.Config{Servers: c.Memcached, Timeout: c.Timeout, Log: log, Registerer: s.registry})
-	if err == nil {
-		cfg.Client, cfg.Expiry, cfg.AbsentExpiry = s.servers, c.Expiry, min(c.Expiry, absentExpiry)
-		s.cache, err = cache.NewMemcached(cfg)
-	}
-	if err != nil {
+	if s.servers, err = memcache.New(memcache.Config{Servers: c.Memcached, Timeout: c.Timeout, Log: log, Registerer: s.registry}); err != nil {
 		return fmt.Errorf("KITH_MEMCACHED (--memcached): %w", err)
+	}
+	cfg.Client, cfg.Expiry, cfg.AbsentExpiry = s.servers, c.Expiry, min(c.Expiry, absentExpiry)
+	if s.cache, err = cache.NewMemcached(cfg); err != nil {
+		return errors.Join(fmt.Errorf("make the cache: %w", err), s.servers.Close())
 	}
 	return nil
 }
 
-// closeServers lets go of memcached, if there is one.
-func (s *stack) closeServers() error {
-	if s.servers == nil {
-		return nil
-	}
-	return s.servers.Close()
-}
-
-// absentExpiry is how long a cache believes that there is no such row.
+// absentExpiry is how long a cache remembers that a row does not exist.
 const absentExpiry = 30 * time.Second
 
-// close commits and writes what waits, then lets go of the cache and the database. ctx
+// openAffinity makes what knows how much accounts have to do with each other: the
+// recorder and the order for servers, the folder and the suggestions for their jobs.
+func (s *stack) openAffinity(c config.Affinity, log *slog.Logger) {
+	worth := appaffinity.Config{Weights: c.Weights, HalfLife: c.HalfLife, Kept: c.Kept}
+	events := interaction.New(s.pool)
+	rows := affinity.New(s.pool, s.cache, log)
+	marks := seen.New(s.pool)
+	s.interactions = appinteraction.New(appinteraction.Config{Log: events, Marks: marks, Accounts: s.people, Weighs: worth.Weighs,
+		Buffer: c.Buffer, Every: c.Flush, Logger: log, Metrics: appinteraction.NewMetrics(s.registry)})
+	s.folder = appaffinity.NewFolder(worth, events, rows, time.Now, log)
+	s.order = appaffinity.NewService(rows, s.rows)
+	s.suggestions = appsuggest.New(appsuggest.Config{Rows: suggest.New(s.pool, s.cache, log), Relations: s.rows,
+		Affinities: rows, Seen: marks, Now: time.Now, HalfLife: c.HalfLife, SeenWithin: c.SeenWithin, Refresh: c.Refresh})
+}
+
+// close commits and writes what waits, then closes the cache and the database. ctx
 // bounds the wait for commits.
 func (s *stack) close(ctx context.Context) error {
-	var jobs error
 	if s.stopJobs != nil {
-		jobs = s.stopJobs()
+		s.stopJobs()
 	}
-	return errors.Join(jobs, s.committer.Close(ctx), s.interactions.Close(ctx), s.cache.Close(), s.closeServers(), s.pool.Close())
+	err := errors.Join(s.committer.Close(ctx), s.interactions.Close(ctx), s.cache.Close(), s.pool.Close())
+	if s.servers != nil {
+		err = errors.Join(err, s.servers.Close())
+	}
+	return err
 }
