@@ -1,4 +1,4 @@
-package api
+package api_test
 
 import (
 	"fmt"
@@ -10,13 +10,15 @@ import (
 	"testing"
 
 	"github.com/labstack/echo/v4"
+
+	"kith/app/api"
 )
 
 type benchPath struct{ name, path, token string }
 
 // benchWorld is an account with forty followers and what to ask about it.
 func benchWorld(b *testing.B) (*world, []benchPath) {
-	w := newWorld(b, func(c *Config) {
+	w := newWorld(b, func(c *api.Config) {
 		c.RateLimit = 1 << 30
 		c.Log = slog.New(slog.NewJSONHandler(io.Discard, nil))
 	})

@@ -1,10 +1,11 @@
-package api
+package api_test
 
 import (
 	"fmt"
 	"net/http"
 	"strings"
 
+	"kith/app/api/core"
 	"kith/repo/list"
 )
 
@@ -45,7 +46,7 @@ func (w *costWorld) cases() map[string][]compared {
 	}
 	for _, path := range []string{
 		"/api/v1/instance", "/api/v2/instance", "/api/v1/custom_emojis", "/api/v1/announcements", "/api/v1/lists", "/api/v1/filters", "/api/v2/filters",
-		"/api/v1/followed_tags", "/api/v1/push/subscription", "/api/v1/preferences", "/.well-known/nodeinfo", "/nodeinfo/2.0", "/health", avatarPath, headerPath,
+		"/api/v1/followed_tags", "/api/v1/push/subscription", "/api/v1/preferences", "/.well-known/nodeinfo", "/nodeinfo/2.0", "/health", core.AvatarPath, core.HeaderPath,
 		"/livez", "/readyz", "/metrics",
 	} {
 		all["GET "+path] = []compared{{name: "by hoarder", large: always(getting(hoarder, path)), small: always(getting(small, path))}}
@@ -201,13 +202,13 @@ func (w *costWorld) dismissals() []compared {
 func (w *costWorld) interactions() []compared {
 	body := func(from uint64) string {
 		var b strings.Builder
-		for i := range maxInteractions {
+		for i := range 1000 {
 			fmt.Fprintf(&b, `,{"actor":"%d","target":"%d","kind":"message"}`, from+uint64(i%many), from+uint64((i+1)%many))
 		}
 		return `{"interactions":[` + b.String()[1:] + `]}`
 	}
 	sent := func(as, from uint64) func(int) request {
-		return always(request{as: as, method: http.MethodPost, path: interactionsPath, body: body(from)})
+		return always(request{as: as, method: http.MethodPost, path: "/api/v1/interactions", body: body(from)})
 	}
 	return []compared{{name: "1000 of bigs", status: http.StatusAccepted, large: sent(hoarder, big0), small: sent(small, little0)}}
 }

@@ -1,4 +1,4 @@
-package api
+package api_test
 
 import (
 	"bytes"
@@ -11,6 +11,8 @@ import (
 	"testing"
 	"text/tabwriter"
 	"time"
+
+	"kith/app/api/core"
 )
 
 // What a request may cost, whoever asks and whoever is asked about.
@@ -76,12 +78,12 @@ func TestCost(t *testing.T) {
 	}
 	w := newCostWorld(t)
 	cases := w.cases()
-	routes := slices.Clone(w.server.routes)
-	slices.SortStableFunc(routes, func(a, b route) int { return strings.Compare(a.method, b.method) * -1 })
+	routes := slices.Clone(w.server.Routes())
+	slices.SortStableFunc(routes, func(a, b core.Route) int { return strings.Compare(a.Method, b.Method) * -1 })
 	slices.Reverse(routes) // what reads comes before what changes
 	var table []costed
 	for _, r := range routes {
-		name := r.method + " " + r.path
+		name := r.Method + " " + r.Path
 		if len(cases[name]) == 0 {
 			t.Errorf("%s: no request is measured: put some into cost_routes_test.go", name)
 		}

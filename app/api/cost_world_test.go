@@ -1,4 +1,4 @@
-package api
+package api_test
 
 import (
 	"context"
@@ -12,6 +12,8 @@ import (
 
 	"kith/app/account"
 	"kith/app/affinity"
+	"kith/app/api"
+	"kith/app/api/core"
 	"kith/app/interaction"
 	"kith/app/relation"
 	"kith/app/suggest"
@@ -119,7 +121,7 @@ type plan struct {
 // every size in it.
 type costWorld struct {
 	t        testing.TB
-	server   *Server
+	server   *core.Server
 	accounts *account.Service
 	tokens   map[uint64]string
 	answer   kept
@@ -323,12 +325,13 @@ func newCostWorld(t testing.TB) *costWorld {
 		t.Fatal(err)
 	}
 	w.sign(tokens)
-	w.server, err = New(Config{
+	w.server, err = api.New(api.Config{
+		Config: core.Config{Accounts: w.accounts, Tokens: tokens, BaseURL: "https://kith.example", Interactions: recorder,
+			Log: slog.New(slog.NewJSONHandler(io.Discard, nil)), RequestTimeout: costLimit},
 		Relations: relation.New(relation.Config{Rows: store, Committer: commits, Accounts: w.people, Now: time.Now}),
-		Accounts:  w.accounts, Tokens: tokens, BaseURL: "https://kith.example", Affinity: affinity.NewService(affinities, store), Interactions: recorder,
+		Affinity:  affinity.NewService(affinities, store),
 		Suggestions: suggest.New(suggest.Config{Rows: kept, Relations: store, Affinities: affinities, Seen: marks, Now: time.Now,
 			HalfLife: time.Hour, SeenWithin: time.Hour, Refresh: time.Hour}),
-		Log: slog.New(slog.NewJSONHandler(io.Discard, nil)), RequestTimeout: costLimit,
 	})
 	if err != nil {
 		t.Fatal(err)

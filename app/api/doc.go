@@ -1,15 +1,21 @@
 // Package api speaks Mastodon's client API over HTTP, so that the libraries
 // and apps people already use work against kith as they are.
 //
-//	request ─► around: id, panic, time limit ─► gate: CORS, session, rate, size ─► route: scope ─► handler
-//	                                                                                                   │
-//	        log line, metrics ◄── status.go: error to code and sentence ◄──────────── answer or error ─┘
+//	core            carries a request to its route and the answer back; see its doc
+//	entity          Account and Relationship, as answers have them
+//	accounts, relations, lists, interactions, suggestions, instance, operations
+//	                a resource each: a table of routes, and what answers them
+//	listener        the connections, and what net/http says by itself
+//
+// New puts the tables together. A new resource is a package with a function Routes and
+// a line in New. A route says what it needs (core.Needs): scopes, a body and how long
+// it may be, whether it is a probe, and whether it lives longer than a request may.
 //
 // # Endpoints
 //
 // All under /api/v1 unless they begin with a slash. "public" needs no token,
-// but a bad one is refused there too; "signed in" is any good token. The table
-// in routes.go is the truth, and a test compares this one with it.
+// but a bad one is refused there too; "signed in" is any good token. The tables
+// of the resources are the truth, and a test compares this one with them.
 //
 //	GET  accounts/verify_credentials        profile or read:accounts
 //	GET  accounts/relationships             read:follows     at most 100 ids
@@ -60,13 +66,13 @@
 // # Errors
 //
 // An error is {"error": "a sentence", "code": "…"}. The sentence is for people and
-// may change; programs look at the code, which does not. code.go has the table.
+// may change; programs look at the code, which does not. core/error.go has the table.
 //
 //	400 invalid_request            cannot be read, or makes no sense
 //	401 invalid_token              none, a bad one, or its account is gone
 //	403 forbidden                  not between these two accounts, such as after a block
 //	403 insufficient_scope         the token has none of the scopes of the endpoint
-//	403 own_account                nobody can follow, block or mute himself
+//	403 own_account                an account cannot follow, block or mute itself
 //	404 not_found                  no such account or request
 //	404 unknown_endpoint           the path is none of those above
 //	405 method_not_allowed         the path is, with another method
@@ -89,19 +95,19 @@
 //   - Who acts is the account of the token, never a parameter. The account must
 //     exist; else the token is as bad as a forged one. Interactions alone name
 //     their actors, and only a token that names the scope may send them.
-//   - How near accounts are to each other is never told. Only the owner of a
+//   - The affinity of accounts is never shown. Only the owner of a
 //     list of friends sees it in the order of affinity; order=affinity on the
 //     list of somebody else is by time. In that order a page has no link back,
-//     and its max_id is a cursor of its own (see app/affinity), which tells the
-//     order by itself, as one of the order by time does.
+//     and its max_id is a cursor of its own (see app/affinity), so that the order
+//     need not be named again, as with a cursor of the order by time.
 //   - A caller sees the sentence of an error; the cause goes to the log, once,
 //     with the request id that the caller has too. No token, body or query is
 //     logged.
 //   - Ids are strings of decimal digits. One that no account can have is 404 in
 //     a path and simply unknown in a list of ids.
 //   - max_id, since_id and min_id are cursors out of a Link header, not account
-//     ids. They name a place, not a row, so they stay good when the account at
-//     that place is gone. A page links to the next only if it is full.
+//     ids. They name a position, not a row, so they stay good when the account at
+//     that position is gone. A page links to the next only if it is full.
 //   - familiar_followers is an answer to show, not a count: it looks at the newest 1,000
 //     whom the viewer follows and at the followers in the rows of those asked about,
 //     not in their archives, and names 40 for one account and 160 in all.
@@ -129,12 +135,12 @@
 //
 // # Connections
 //
-// A Listener has so many connections at most. Where all are taken, or the process may
+// A listener.Listener has so many connections at most. Where all are taken, or the process may
 // open no more files, the one that has waited longest for a request makes room, so
 // that whoever holds connections keeps nobody out; those with a request under way stay,
 // and while all have one the next waits. net/http's own answers are said in JSON where
 // they leave a connection. /livez, /readyz and /metrics can be had on a listener of
-// their own (NewOperations); then clients see no /metrics.
+// their own (operations.Handler); then clients see no /metrics.
 //
 // # Headers
 //

@@ -1,7 +1,6 @@
-package api
+package api_test
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -11,9 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/labstack/echo/v4"
-
-	"kith/app"
+	"kith/app/api"
 	"kith/repo"
 )
 
@@ -81,34 +78,6 @@ func TestErrors_Sentences(t *testing.T) {
 	}
 }
 
-func TestErrors_Judge(t *testing.T) {
-	for _, c := range []struct {
-		err  error
-		want code
-	}{
-		{app.Refuse(app.Invalid, "x"), codeInvalid},
-		{app.Refuse(app.Forbidden, "x"), codeForbidden},
-		{app.Refuse(app.OwnAccount, "x"), codeOwnAccount},
-		{app.Refuse(app.NotFound, "x"), codeNotFound},
-		{app.Refuse(app.Unprocessable, "x"), codeValidation},
-		{app.Refuse(app.Limit, "x"), codeLimit},
-		{app.Refuse(app.Busy, "x"), codeBusy},
-		{app.Refuse(app.Internal, "x"), codeInternal},
-		{app.Refuse(app.Kind(99), "x"), codeInternal},
-		{errors.New("x"), codeInternal},
-		{errToken, codeToken}, {errScope, codeScope}, {errTooMany, codeRate}, {errTooLong, codeLarge},
-		{&http.MaxBytesError{Limit: 1}, codeLarge},
-		{context.DeadlineExceeded, codeBusy}, {context.Canceled, codeBusy},
-		{echo.ErrNotFound, codeEndpoint}, {echo.ErrMethodNotAllowed, codeMethod}, {echo.NewHTTPError(500, "x"), codeInternal},
-	} {
-		for _, err := range []error{c.err, fmt.Errorf("wrapped: %w", c.err)} {
-			if got, sentence := judge(err); got != c.want || sentence == "" {
-				t.Errorf("%v: got %s %q, want %s", err, meanings[got].text, sentence, meanings[c.want].text)
-			}
-		}
-	}
-}
-
 // Whatever goes wrong inside, the caller reads a sentence and the log has the
 // cause, once.
 func TestErrors_NothingInternalLeaves(t *testing.T) {
@@ -119,11 +88,11 @@ func TestErrors_NothingInternalLeaves(t *testing.T) {
 		status int
 		want   string
 	}{
-		{"unknown", func(m *memory) { m.fail = errors.New(inside) }, 500, sentenceInternal},
-		{"away", func(m *memory) { m.fail = fmt.Errorf("%s: %w", inside, repo.ErrUnavailable) }, 503, sentenceBusy},
-		{"conflict", func(m *memory) { m.fail = fmt.Errorf("%s: %w", inside, repo.ErrConflict) }, 503, sentenceBusy},
+		{"unknown", func(m *memory) { m.fail = errors.New(inside) }, 500, "Something went wrong on our side"},
+		{"away", func(m *memory) { m.fail = fmt.Errorf("%s: %w", inside, repo.ErrUnavailable) }, 503, "There was a temporary problem serving your request, please try again"},
+		{"conflict", func(m *memory) { m.fail = fmt.Errorf("%s: %w", inside, repo.ErrConflict) }, 503, "There was a temporary problem serving your request, please try again"},
 		{"full", func(m *memory) { m.fail = fmt.Errorf("%s: %w", inside, repo.ErrTooLarge) }, 422, "This account's list is full"},
-		{"panic", func(m *memory) { m.panics = true }, 500, sentenceInternal},
+		{"panic", func(m *memory) { m.panics = true }, 500, "Something went wrong on our side"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			w, m := newBrokenWorld(t)
@@ -144,14 +113,14 @@ func TestErrors_NothingInternalLeaves(t *testing.T) {
 }
 
 func TestErrors_TimeLimit(t *testing.T) {
-	w, m := newBrokenWorld(t, func(c *Config) { c.RequestTimeout = 20 * time.Millisecond })
+	w, m := newBrokenWorld(t, func(c *api.Config) { c.RequestTimeout = 20 * time.Millisecond })
 	me := w.add(false)
 	m.set(func(m *memory) { m.hang = true })
-	w.as(me).get("/api/v1/blocks").refused(http.StatusServiceUnavailable, sentenceBusy)
+	w.as(me).get("/api/v1/blocks").refused(http.StatusServiceUnavailable, "There was a temporary problem serving your request, please try again")
 }
 
 func TestErrors_SlowBody(t *testing.T) {
-	w := newWorld(t, func(c *Config) { c.RequestTimeout = 50 * time.Millisecond })
+	w := newWorld(t, func(c *api.Config) { c.RequestTimeout = 50 * time.Millisecond })
 	me, you := w.add(false), w.add(false)
 	body, stop := io.Pipe()
 	defer stop.Close()
@@ -164,7 +133,7 @@ func TestErrors_SlowBody(t *testing.T) {
 }
 
 func TestErrors_BodyLimit(t *testing.T) {
-	w := newWorld(t, func(c *Config) { c.MaxBody = 100 })
+	w := newWorld(t, func(c *api.Config) { c.MaxBody = 100 })
 	me, you := w.add(false), w.add(false)
 	body := "comment=" + strings.Repeat("x", 100)
 	w.as(me).form(at(you, "/note"), body).refused(http.StatusRequestEntityTooLarge, "The request is too large")
@@ -179,4 +148,36 @@ func TestErrors_BodyLimit(t *testing.T) {
 		}
 	})
 	into[rel](w.as(me).form(at(you, "/note"), "comment=short"))
+}
+
+// Programs see the code: one look at each kind of refusal that a client can cause.
+func TestErrors_Codes(t *testing.T) {
+	w := newWorld(t, func(c *api.Config) { c.MaxBody = 1 << 10 })
+	me, you := w.add(false), w.add(false)
+	c := w.as(me)
+	for want, got := range map[string]answer{
+		"400 invalid_request":        c.json(at(you, "/note"), "{"),
+		"401 invalid_token":          w.nobody().get("/api/v1/blocks"),
+		"403 insufficient_scope":     w.as(me, "read:lists").get("/api/v1/blocks"),
+		"403 own_account":            c.post(at(me, "/mute")),
+		"404 not_found":              c.get(at(9, "")),
+		"404 unknown_endpoint":       c.get("/api/v1/timelines/home"),
+		"405 method_not_allowed":     c.post("/api/v1/blocks"),
+		"413 request_too_large":      c.json(at(you, "/note"), fmt.Sprintf("%2000d", 1)),
+		"415 unsupported_media_type": c.send("POST", at(you, "/note"), "text/plain", "x"),
+		"422 validation_failed":      c.form(at(you, "/mute"), "duration=x"),
+	} {
+		var status int
+		var code string
+		fmt.Sscan(want, &status, &code)
+		got.refused(status, "")
+		if !strings.Contains(got.body, `,"code":"`+code+`"}`) {
+			t.Errorf("%s: got %s, want the code %s", got.what, got.body, code)
+		}
+	}
+	for _, change := range []string{"/follow", "/unfollow", "/remove_from_followers", "/block", "/unblock", "/mute", "/unmute", "/note"} {
+		if a := c.post(at(me, change)).want(403); !strings.Contains(a.body, `"code":"own_account"`) {
+			t.Errorf("%s of oneself: got %s", change, a.body)
+		}
+	}
 }

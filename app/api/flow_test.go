@@ -1,13 +1,15 @@
-package api
+package api_test
 
 import (
 	"bytes"
 	"mime/multipart"
 	"net/http"
 	"reflect"
-	"strings"
+	"strconv"
 	"sync"
 	"testing"
+
+	"kith/app/api"
 )
 
 // The flows run on a real database.
@@ -141,7 +143,7 @@ func TestFlow_FamiliarFollowers(t *testing.T) {
 
 // Many at once: every follow is answered, and every count is right afterwards.
 func TestFlow_Crowd(t *testing.T) {
-	w := newLiveWorld(t, func(c *Config) { c.RateLimit = 1000 })
+	w := newLiveWorld(t, func(c *api.Config) { c.RateLimit = 1000 })
 	star := w.add(false)
 	fans := w.people(24)
 	var crowd sync.WaitGroup
@@ -182,7 +184,7 @@ func multipartPost(t *testing.T, path string, pairs ...string) (method, to, kind
 	return http.MethodPost, path, m.FormDataContentType(), b.String()
 }
 
-func text(id uint64) string { return strings.Trim(string(appendID(nil, id)), `"`) }
+func text(id uint64) string { return strconv.FormatUint(id, 10) }
 
 // What is an object or an array in JSON where one value is asked for is refused, and
 // changes nothing.

@@ -1,4 +1,4 @@
-package api
+package api_test
 
 import (
 	"context"
@@ -6,10 +6,15 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
-	"net/netip"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"kith/app/api"
+	"kith/app/api/core"
+	"kith/app/api/operations"
 )
 
 func TestCORS(t *testing.T) {
@@ -39,13 +44,13 @@ func TestCORS(t *testing.T) {
 			t.Errorf("%s: got headers %v", path, a.header)
 		}
 	}
-	if a := w.nobody().get(metricsPath); a.header.Get("Access-Control-Allow-Origin") != "" {
+	if a := w.nobody().get("/metrics"); a.header.Get("Access-Control-Allow-Origin") != "" {
 		t.Error("metrics may be read by every page")
 	}
 }
 
 func TestRate(t *testing.T) {
-	w := newWorld(t, func(c *Config) { c.RateLimit = 3 })
+	w := newWorld(t, func(c *api.Config) { c.RateLimit = 3 })
 	me, you := w.add(false), w.add(false)
 	for i, left := range []string{"2", "1", "0"} {
 		a := w.as(me).get("/api/v1/blocks").want(http.StatusOK)
@@ -74,38 +79,17 @@ func TestRate(t *testing.T) {
 // Everything counts but what balancers ask.
 func TestRate_Everything(t *testing.T) {
 	for _, ask := range []struct{ method, path string }{
-		{"OPTIONS", "/api/v1/blocks"}, {"OPTIONS", "/nothing"}, {"GET", metricsPath}, {"GET", "/nothing"}, {"GET", "/.well-known/nodeinfo"},
-		{"GET", "/api/v1/nothing"}, {"GET", avatarPath}, {"POST", "/api/v1/blocks"},
+		{"OPTIONS", "/api/v1/blocks"}, {"OPTIONS", "/nothing"}, {"GET", "/metrics"}, {"GET", "/nothing"}, {"GET", "/.well-known/nodeinfo"},
+		{"GET", "/api/v1/nothing"}, {"GET", core.AvatarPath}, {"POST", "/api/v1/blocks"},
 	} {
-		w := newWorld(t, func(c *Config) { c.RateLimit = 1 })
+		w := newWorld(t, func(c *api.Config) { c.RateLimit = 1 })
 		first := w.nobody().send(ask.method, ask.path, "", "")
 		second := w.nobody().send(ask.method, ask.path, "", "")
 		if first.status == http.StatusTooManyRequests || second.status != http.StatusTooManyRequests {
 			t.Errorf("%s %s: got %d, then %d; want a refusal of the second", ask.method, ask.path, first.status, second.status)
 		}
-		for _, path := range []string{livezPath, readyzPath, healthPath} {
+		for _, path := range []string{"/livez", "/readyz", "/health"} {
 			w.nobody().get(path).want(http.StatusOK)
-		}
-	}
-}
-
-// Whoever comes after more accounts and addresses than are counted one by one is
-// counted all the same.
-func TestRate_Crowd(t *testing.T) {
-	c := newCounter[netip.Addr](2)
-	address := netip.MustParseAddr("192.0.2.1")
-	for range 10_000 {
-		c.add(address)
-		address = address.Next()
-	}
-	if len(c.own) != 2 || len(c.shared) != sharedCounters {
-		t.Errorf("%d counters of their own and %d shared, want 2 and %d", len(c.own), len(c.shared), sharedCounters)
-	}
-	late := netip.MustParseAddr("198.51.100.1")
-	before := c.add(late)
-	for i := 1; i <= 5; i++ {
-		if got := c.add(late); got != before+i {
-			t.Errorf("request %d of a late address: got %d, want %d", i, got, before+i)
 		}
 	}
 }
@@ -113,48 +97,13 @@ func TestRate_Crowd(t *testing.T) {
 func TestHeaders(t *testing.T) {
 	w := newWorld(t)
 	me := w.add(false)
-	for _, path := range []string{at(me, ""), "/api/v1/blocks", "/nothing", "/.well-known/nodeinfo", "/nodeinfo/2.0", avatarPath, livezPath, readyzPath, metricsPath} {
+	for _, path := range []string{at(me, ""), "/api/v1/blocks", "/nothing", "/.well-known/nodeinfo", "/nodeinfo/2.0", core.AvatarPath, "/livez", "/readyz", "/metrics"} {
 		h := w.nobody().get(path).header
 		if h.Get("X-Content-Type-Options") != "nosniff" || !strings.Contains(h.Get("Content-Security-Policy"), "default-src 'none'") {
 			t.Errorf("%s: got headers %v", path, h)
 		}
-		if want := map[bool]string{true: "public, max-age=86400", false: "private, no-store"}[path == avatarPath]; h.Get("Cache-Control") != want {
+		if want := map[bool]string{true: "public, max-age=86400", false: "private, no-store"}[path == core.AvatarPath]; h.Get("Cache-Control") != want {
 			t.Errorf("%s: got Cache-Control %q, want %q", path, h.Get("Cache-Control"), want)
-		}
-	}
-}
-
-func TestRate_Client(t *testing.T) {
-	proxies := []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")}
-	for _, c := range []struct{ peer, forwarded, want string }{
-		{"192.0.2.1:5", "", "192.0.2.1"},
-		{"192.0.2.1:5", "203.0.113.9", "192.0.2.1"},
-		{"10.0.0.1:5", "203.0.113.9", "203.0.113.9"},
-		{"10.0.0.1:5", "198.51.100.1, 203.0.113.9, 10.2.2.2", "203.0.113.9"},
-		{"10.0.0.1:5", "", "10.0.0.1"},
-		{"10.0.0.1:5", "junk", "10.0.0.1"},
-		{"10.0.0.1:5", "203.0.113.9, junk, 10.2.2.2", "10.0.0.1"},
-		{"10.0.0.1:5", "203.0.113.9:4711", "203.0.113.9"},
-		{"10.0.0.1:5", "198.51.100.1:1,203.0.113.9:4711, 10.2.2.2:80", "203.0.113.9"},
-		{"10.0.0.1:5", "junk, 203.0.113.9", "203.0.113.9"},
-		{"10.0.0.1:5", "[2001:db8:5:6::7]:4711", "2001:db8:5:6::"},
-		{"10.0.0.1:5", "[2001:db8:5:6::7]", "2001:db8:5:6::"},
-		{"10.0.0.1:5", "2001:db8:5:6::7", "2001:db8:5:6::"},
-		{"10.0.0.1:5", "fe80::1%eth0", "fe80::"},
-		{"10.0.0.1:5", "[::ffff:203.0.113.9]:1", "203.0.113.9"},
-		{"10.0.0.1:5", "203.0.113.9:x", "10.0.0.1"},
-		{"10.0.0.1:5", "[203.0.113.9", "10.0.0.1"},
-		{"10.0.0.1:5", "10.3.3.3, 10.2.2.2", "10.3.3.3"},
-		{"[2001:db8:1:2:3::4]:5", "", "2001:db8:1:2::"},
-		{"[::ffff:192.0.2.1]:5", "", "192.0.2.1"},
-	} {
-		r := httptest.NewRequest(http.MethodGet, "/", nil)
-		r.RemoteAddr = c.peer
-		if c.forwarded != "" {
-			r.Header.Set("X-Forwarded-For", c.forwarded)
-		}
-		if got := newRate(1, proxies).client(r).String(); got != c.want {
-			t.Errorf("%s with %q: got %s, want %s", c.peer, c.forwarded, got, c.want)
 		}
 	}
 }
@@ -206,7 +155,7 @@ func TestLog(t *testing.T) {
 }
 
 func TestOperations(t *testing.T) {
-	w := newWorld(t, func(c *Config) {
+	w := newWorld(t, func(c *api.Config) {
 		c.Ready = func(context.Context) []string { return []string{"draining", "mysql"} }
 	})
 	w.nobody().get("/livez").want(http.StatusOK)
@@ -240,12 +189,13 @@ func TestOperations(t *testing.T) {
 // The pages of operators on an address of their own are those of the server, which
 // then keeps its metrics to itself.
 func TestOperations_Apart(t *testing.T) {
-	w := newWorld(t, func(c *Config) { c.HideMetrics = true })
-	w.nobody().get(metricsPath).refused(http.StatusNotFound, sentenceEndpoint)
-	w.nobody().get(livezPath).want(http.StatusOK)
-	w.nobody().get(readyzPath).want(http.StatusOK)
+	reg := prometheus.NewRegistry()
+	w := newWorld(t, func(c *api.Config) { c.HideMetrics, c.Registry = true, reg })
+	w.nobody().get("/metrics").refused(http.StatusNotFound, "There is no such endpoint")
+	w.nobody().get("/livez").want(http.StatusOK)
+	w.nobody().get("/readyz").want(http.StatusOK)
 	var missing []string
-	h := NewOperations(w.server.cfg.Registry, func(context.Context) []string { return missing })
+	h := operations.Handler(reg, func(context.Context) []string { return missing })
 	ask := func(path string) (int, string) {
 		got := httptest.NewRecorder()
 		h.ServeHTTP(got, httptest.NewRequest(http.MethodGet, path, nil))
@@ -254,16 +204,16 @@ func TestOperations_Apart(t *testing.T) {
 		}
 		return got.Code, got.Body.String()
 	}
-	if status, body := ask(metricsPath); status != 200 || !strings.Contains(body, `kith_http_requests_total{method="GET",route="/livez",status="200"} 1`) {
+	if status, body := ask("/metrics"); status != 200 || !strings.Contains(body, `kith_http_requests_total{method="GET",route="/livez",status="200"} 1`) {
 		t.Errorf("metrics: got %d %s", status, body)
 	}
-	for _, path := range []string{livezPath, readyzPath} {
-		if status, body := ask(path); status != 200 || body != alive {
+	for _, path := range []string{"/livez", "/readyz"} {
+		if status, body := ask(path); status != 200 || body != `{"status":"ok"}` {
 			t.Errorf("%s: got %d %s", path, status, body)
 		}
 	}
 	missing = []string{"mysql"}
-	if status, body := ask(readyzPath); status != 503 || !strings.Contains(body, `"code":"not_ready","not_ready":["mysql"]`) {
+	if status, body := ask("/readyz"); status != 503 || !strings.Contains(body, `"code":"not_ready","not_ready":["mysql"]`) {
 		t.Errorf("not ready: got %d %s", status, body)
 	}
 	if status, body := ask("/api/v1/blocks"); status != 404 || !strings.Contains(body, `"code":"unknown_endpoint"`) {
@@ -281,7 +231,7 @@ func TestHead(t *testing.T) {
 }
 
 func TestBase(t *testing.T) {
-	w := newWorld(t, func(c *Config) { c.BaseURL = ""; c.Domain = "fallback.example" })
+	w := newWorld(t, func(c *api.Config) { c.BaseURL = ""; c.Domain = "fallback.example" })
 	me := w.add(false)
 	for host, want := range map[string]string{
 		"kith.test:8080": "http://kith.test:8080/", "a,b": "http://fallback.example/", "[::1]:80": "http://[::1]:80/",
@@ -299,23 +249,24 @@ func TestBase(t *testing.T) {
 }
 
 func TestNew_Refuses(t *testing.T) {
-	good := newWorld(t).server.cfg
-	good.Registry = nil
-	for name, change := range map[string]func(*Config){
-		"no services": func(c *Config) { c.Relations = nil },
-		"no scheme":   func(c *Config) { c.BaseURL = "kith.example" },
-		"a comma":     func(c *Config) { c.BaseURL = "https://kith.example/a,b" },
-		"a query":     func(c *Config) { c.BaseURL = "https://kith.example?x" },
-		"a password":  func(c *Config) { c.BaseURL = "https://a:b@kith.example" },
+	var good api.Config
+	newWorld(t, func(c *api.Config) { good = *c })
+	for name, change := range map[string]func(*api.Config){
+		"no relations": func(c *api.Config) { c.Relations = nil },
+		"no accounts":  func(c *api.Config) { c.Accounts = nil },
+		"no tokens":    func(c *api.Config) { c.Tokens = nil },
+		"no scheme":    func(c *api.Config) { c.BaseURL = "kith.example" },
+		"a comma":      func(c *api.Config) { c.BaseURL = "https://kith.example/a,b" },
+		"a query":      func(c *api.Config) { c.BaseURL = "https://kith.example?x" },
+		"a password":   func(c *api.Config) { c.BaseURL = "https://a:b@kith.example" },
 	} {
 		cfg := good
 		change(&cfg)
-		if _, err := New(cfg); err == nil {
+		if _, err := api.New(cfg); err == nil {
 			t.Errorf("%s: got no error", name)
 		}
 	}
-	s, err := New(good)
-	if err != nil || s.cfg.Domain != "kith.example" {
-		t.Fatalf("got domain %q, %v", s.cfg.Domain, err)
+	if _, err := api.New(good); err != nil {
+		t.Fatal(err)
 	}
 }

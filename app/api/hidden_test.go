@@ -1,4 +1,4 @@
-package api
+package api_test
 
 import (
 	"bytes"
@@ -13,6 +13,7 @@ import (
 	"strings"
 	"testing"
 
+	"kith/app/api/core"
 	near "kith/repo/affinity"
 )
 
@@ -74,31 +75,31 @@ func TestHidden_EveryEndpoint(t *testing.T) {
 	clients := map[string]client{"owner": w.as(me), "friend": w.as(friends[1]), "stranger": w.as(stranger),
 		"server": w.as(me, "read", "write", "follow", "profile", "write:interactions"), "nobody": w.nobody(), "forger": {w: w, token: "x"}}
 	walked := map[string]bool{}
-	for _, r := range w.server.routes {
+	for _, r := range w.server.Routes() {
 		for _, query := range []string{"", "?limit=1", "?order=affinity", "?order=affinity&limit=1", "?order=recent", "?order=score", "?id[]=" + text(me),
 			"?max_id=s1-0-" + text(friends[1]), "?max_id=junk", "?acct=Name" + text(me)} {
 			for name, c := range clients {
 				for _, id := range []uint64{me, friends[1], 999_999_999} {
-					if changes(r) && (query != "" || id > friends[1]) || !strings.Contains(r.path, ":id") && id != me {
+					if changes(r) && (query != "" || id > friends[1]) || !strings.Contains(r.Path, ":id") && id != me {
 						continue
 					}
-					path := strings.Replace(r.path, ":id", text(id), 1) + query
-					a := c.send(r.method, path, "application/json", `{"interactions":[{"actor":"`+text(me)+`","target":"`+text(friends[1])+`","kind":"visit"}]}`)
-					walked[r.method+" "+r.path] = true
-					noTrace(t, name+" "+r.method+" "+path, a)
+					path := strings.Replace(r.Path, ":id", text(id), 1) + query
+					a := c.send(r.Method, path, "application/json", `{"interactions":[{"actor":"`+text(me)+`","target":"`+text(friends[1])+`","kind":"visit"}]}`)
+					walked[r.Method+" "+r.Path] = true
+					noTrace(t, name+" "+r.Method+" "+path, a)
 				}
 			}
 		}
 	}
-	if len(walked) != len(w.server.routes) {
-		t.Errorf("walked %d routes of %d", len(walked), len(w.server.routes))
+	if len(walked) != len(w.server.Routes()) {
+		t.Errorf("walked %d routes of %d", len(walked), len(w.server.Routes()))
 	}
 	if found := tracesIn([]byte(w.log.String())); len(found) > 0 {
 		t.Errorf("the log tells the score: %v", found)
 	}
 }
 
-func changes(r route) bool { return r.method != http.MethodGet }
+func changes(r core.Route) bool { return r.Method != http.MethodGet }
 
 func noTrace(t *testing.T, what string, a answer) {
 	t.Helper()

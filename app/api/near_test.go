@@ -1,4 +1,4 @@
-package api
+package api_test
 
 import (
 	"context"
@@ -7,11 +7,11 @@ import (
 	"net/http"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
 	"kith/app/affinity"
+	"kith/app/api"
 	"kith/app/interaction"
 	"kith/app/suggest"
 	"kith/repo"
@@ -25,45 +25,55 @@ import (
 	suggestions "kith/repo/suggest"
 )
 
-// ear keeps what it is told.
-type ear struct {
-	mu     sync.Mutex
-	events []interaction.Event
-	visits [][2]uint64
-	seen   []uint64
+// recorded is what a real recorder writes.
+type recorded struct {
+	recorder *interaction.Recorder
+	events   []interaction.Event
+	seen     []uint64
 }
 
-func (e *ear) Counts(kind string) bool { return kind == "message" || kind == "visit" }
-
-func (e *ear) Record(some ...interaction.Event) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	e.events = append(e.events, some...)
+func (r *recorded) Append(_ context.Context, batches []events.Batch) error {
+	for _, b := range batches {
+		some, err := b.Decode()
+		if err != nil {
+			return err
+		}
+		r.events = append(r.events, some...)
+	}
+	return nil
 }
 
-func (e *ear) Visit(viewer, target uint64) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	e.visits = append(e.visits, [2]uint64{viewer, target})
+func (r *recorded) Put(_ context.Context, marks []seen.Mark) error {
+	for _, m := range marks {
+		r.seen = append(r.seen, m.AccountID)
+	}
+	return nil
 }
 
-func (e *ear) Seen(account uint64) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	e.seen = append(e.seen, account)
+// finish has the recorder write all that it was given.
+func (r *recorded) finish(t *testing.T) {
+	t.Helper()
+	if err := r.recorder.Close(t.Context()); err != nil {
+		t.Fatal(err)
+	}
 }
 
-func (e *ear) heard() []interaction.Event {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	return slices.Clone(e.events)
+// newRecordedWorld is a world in memory whose interactions a test can read once they
+// are finished.
+func newRecordedWorld(t *testing.T) (*world, *recorded) {
+	r := &recorded{}
+	w := newWorld(t, func(c *api.Config) {
+		weighs := func(kind string) bool { return kind == "message" || kind == "visit" || kind == "follow" }
+		r.recorder = interaction.New(interaction.Config{Log: r, Marks: r, Weighs: weighs, Every: time.Hour, Now: c.Now})
+		c.Interactions = r.recorder
+	})
+	t.Cleanup(func() { r.recorder.Close(context.Background()) })
+	w.changed = r.recorder.Changed
+	return w, r
 }
-
-func withEar(e *ear) option { return func(c *Config) { c.Interactions = e } }
 
 func TestInteractions(t *testing.T) {
-	e := &ear{}
-	w := newWorld(t, withEar(e))
+	w, r := newRecordedWorld(t)
 	me := w.add(false)
 	server := w.as(me, "write:interactions")
 	noon := uint32(time.Date(2026, 5, 1, 9, 0, 0, 0, time.UTC).Unix())
@@ -75,11 +85,6 @@ func TestInteractions(t *testing.T) {
 		if a.want(http.StatusAccepted); a.body != "{}" {
 			t.Errorf("got %s", a.body)
 		}
-		want := []interaction.Event{{Actor: 1, Target: 2, Kind: "message", At: noon}, {Actor: 3, Target: 4, Kind: "visit", At: noon},
-			{Actor: 5, Target: 6, Kind: "visit"}, {Actor: 5, Target: 5, Kind: "visit"}}
-		if got := e.heard(); !slices.Equal(got, want) {
-			t.Errorf("got %v, want %v", got, want)
-		}
 	})
 	good := `{"actor":"1","target":"2","kind":"visit"}`
 	many := func(n int) string { return strings.TrimSuffix(strings.Repeat(good+",", n), ",") }
@@ -87,13 +92,14 @@ func TestInteractions(t *testing.T) {
 		long := `{"actor":"9223372036854775807","target":"9223372036854775806","kind":"message","at":"2026-05-01T09:00:00.123456+00:00"},`
 		server.json("/api/v1/interactions", `{"interactions":[`+strings.TrimSuffix(strings.Repeat(long, 1000), ",")+`]}`).want(http.StatusAccepted)
 	})
-	before := len(e.heard())
 	for name, c := range map[string]struct {
 		body     string
 		status   int
 		sentence string
 	}{
 		"second is bad": {`{"interactions":[` + good + `,{"actor":"x","target":"2","kind":"visit"}]}`, 422, "interactions[1]: actor is not an account id"},
+		"zero before":   {`{"interactions":[{"actor":"01","target":"2","kind":"visit"}]}`, 422, "interactions[0]: actor is not an account id"},
+		"past the last": {`{"interactions":[{"actor":"1","target":"9223372036854775808","kind":"visit"}]}`, 422, "interactions[0]: target is not an account id"},
 		"no target":     {`{"interactions":[{"actor":"1","kind":"visit"}]}`, 422, "interactions[0]: target"},
 		"kind":          {`{"interactions":[{"actor":"1","target":"2","kind":"zap"}]}`, 422, "interactions[0]: kind"},
 		"time":          {`{"interactions":[{"actor":"1","target":"2","kind":"visit","at":"noon"}]}`, 422, "interactions[0]: at"},
@@ -111,61 +117,48 @@ func TestInteractions(t *testing.T) {
 		t.Run(name, func(t *testing.T) { server.json("/api/v1/interactions", c.body).refused(c.status, c.sentence) })
 	}
 	server.form("/api/v1/interactions", "interactions[]=1").refused(http.StatusUnsupportedMediaType, "must be JSON, with Content-Type")
-	if len(e.heard()) != before {
-		t.Errorf("%d were taken of refused requests", len(e.heard())-before)
+	r.finish(t)
+	now := uint32(w.clock.Now().Unix())
+	want := []interaction.Event{{Actor: 1, Target: 2, Kind: "message", At: noon}, {Actor: 3, Target: 4, Kind: "visit", At: noon}, {Actor: 5, Target: 6, Kind: "visit", At: now}}
+	if !slices.Equal(r.events[:3], want) {
+		t.Errorf("got %v, want %v", r.events[:3], want)
+	}
+	if got := len(r.events); got != 3+1000 {
+		t.Errorf("%d were taken, want 3, the thousand, and none of refused requests", got)
 	}
 }
 
 func TestInteractions_ServersOnly(t *testing.T) {
-	e := &ear{}
-	w := newWorld(t, withEar(e))
+	w, r := newRecordedWorld(t)
 	me := w.add(false)
 	body := `{"interactions":[{"actor":"1","target":"2","kind":"visit"}]}`
 	for _, scopes := range [][]string{{"read", "write", "follow"}, {"write"}, {"read:interactions"}, {"write:statuses"}} {
 		w.as(me, scopes...).json("/api/v1/interactions", body).refused(http.StatusForbidden, "outside the authorized scopes")
 	}
 	w.nobody().json("/api/v1/interactions", body).refused(http.StatusUnauthorized, "invalid")
-	if got := e.heard(); len(got) != 0 {
-		t.Errorf("got %v", got)
+	if r.finish(t); len(r.events) != 0 {
+		t.Errorf("got %v", r.events)
 	}
 }
 
 func TestInteractions_OwnEyes(t *testing.T) {
-	e := &ear{}
-	w := newWorld(t, withEar(e))
+	w, r := newRecordedWorld(t)
 	me, you := w.add(false), w.add(false)
 	w.as(me).get(at(you, "")).want(http.StatusOK)
 	w.nobody().get(at(you, "")).want(http.StatusOK)
 	w.as(me).get(at(99999, "")).want(http.StatusNotFound)
-	if want := [][2]uint64{{me, you}, {0, you}}; !slices.Equal(e.visits, want) {
-		t.Errorf("visits: got %v, want %v", e.visits, want)
+	r.finish(t)
+	if want := []interaction.Event{{Actor: me, Target: you, Kind: "visit", At: uint32(w.clock.Now().Unix())}}; !slices.Equal(r.events, want) {
+		t.Errorf("visits: got %v, want %v", r.events, want)
 	}
-	if !slices.Contains(e.seen, me) || len(e.seen) != 1 {
-		t.Errorf("seen: got %v, want %d once", e.seen, me)
+	if !slices.Equal(r.seen, []uint64{me}) {
+		t.Errorf("seen: got %v, want %d once", r.seen, me)
 	}
 }
-
-// log keeps what a recorder writes.
-type log struct{ events []interaction.Event }
-
-func (l *log) Append(_ context.Context, batches []events.Batch) error {
-	for _, b := range batches {
-		some, err := b.Decode()
-		if err != nil {
-			return err
-		}
-		l.events = append(l.events, some...)
-	}
-	return nil
-}
-
-func (l *log) Put(context.Context, []seen.Mark) error { return nil }
 
 // Of what is asked over HTTP the recorder gets each follow that is new, once.
 func TestInteractions_Follows(t *testing.T) {
-	w, l := newWorld(t), &log{}
-	recorder := interaction.New(interaction.Config{Log: l, Marks: l, Weighs: func(string) bool { return true }, Every: time.Hour, Now: w.clock.Now})
-	w.changed = recorder.Changed
+	w, r := newRecordedWorld(t)
 	me, you, locked := w.add(false), w.add(false), w.add(true)
 	var want []interaction.Event
 	follows := func(target uint64) {
@@ -182,11 +175,8 @@ func TestInteractions_Follows(t *testing.T) {
 	w.as(me).post(at(you, "/unfollow")).want(http.StatusOK)
 	w.as(me).post(at(you, "/follow")).want(http.StatusOK)
 	follows(you)
-	if err := recorder.Close(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	if !slices.Equal(l.events, want) {
-		t.Errorf("follows: got %v, want %v", l.events, want)
+	if r.finish(t); !slices.Equal(r.events, want) {
+		t.Errorf("follows: got %v, want %v", r.events, want)
 	}
 }
 
@@ -206,7 +196,7 @@ func newNearWorld(t *testing.T) (*world, *nearParts) {
 	store := rows.New(pool, cache.NewNone(), 0, time.Now)
 	p := &nearParts{affinities: near.New(pool, local, quiet)}
 	var order *affinity.Service
-	w := newLiveWorld(t, func(c *Config) {
+	w := newLiveWorld(t, func(c *api.Config) {
 		marks := seen.New(pool)
 		p.suggest = suggest.New(suggest.Config{Rows: suggestions.New(pool, local, quiet), Relations: store, Affinities: p.affinities, Seen: marks,
 			Now: time.Now, HalfLife: time.Hour, SeenWithin: time.Hour, Refresh: time.Hour})

@@ -1,6 +1,6 @@
 //go:build race
 
-package api
+package api_test
 
 // racing says that the race detector is on, which makes times and allocations others.
 const racing = true

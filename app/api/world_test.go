@@ -1,4 +1,4 @@
-package api
+package api_test
 
 import (
 	"bytes"
@@ -15,6 +15,9 @@ import (
 	"time"
 
 	"kith/app/account"
+	"kith/app/api"
+	"kith/app/api/core"
+	"kith/app/api/instance"
 	"kith/app/relation"
 	"kith/app/token"
 	accounts "kith/repo/account"
@@ -56,7 +59,7 @@ type world struct {
 	clock    *clock
 	accounts *account.Service
 	tokens   *token.Tokens
-	server   *Server
+	server   *core.Server
 	http     *httptest.Server
 	log      *syncBuffer
 	nextID   func() uint64
@@ -64,7 +67,7 @@ type world struct {
 }
 
 // option changes the configuration of a test's server.
-type option func(*Config)
+type option func(*api.Config)
 
 // newWorld makes a world in memory.
 func newWorld(t testing.TB, options ...option) *world {
@@ -105,16 +108,17 @@ func build(t testing.TB, r relation.Rows, c relation.Committer, a everything, ne
 		t.Fatal(err)
 	}
 	w.tokens = tokens
-	cfg := Config{
+	cfg := api.Config{
+		Config: core.Config{Accounts: w.accounts, Tokens: tokens, Now: w.clock.Now, BaseURL: "https://kith.example",
+			Log: slog.New(slog.NewJSONHandler(w.log, &slog.HandlerOptions{Level: slog.LevelDebug, ReplaceAttr: timeless}))},
+		About: instance.About{Version: "0.1"},
 		Relations: relation.New(relation.Config{Rows: r, Committer: c, Accounts: a, Now: w.clock.Now,
 			Listeners: []func(relation.Change){func(c relation.Change) { w.changed(c) }}}),
-		Accounts: w.accounts, Tokens: tokens, Now: w.clock.Now, BaseURL: "https://kith.example", Version: "0.1",
-		Log: slog.New(slog.NewJSONHandler(w.log, &slog.HandlerOptions{Level: slog.LevelDebug, ReplaceAttr: timeless})),
 	}
 	for _, o := range options {
 		o(&cfg)
 	}
-	if w.server, err = New(cfg); err != nil {
+	if w.server, err = api.New(cfg); err != nil {
 		t.Fatal(err)
 	}
 	w.http = httptest.NewServer(w.server)

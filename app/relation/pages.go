@@ -12,6 +12,13 @@ import (
 // first page with no entry.
 type Range = list.Range
 
+// Cursor is the position of an entry in a list, where a page begins or ends. Its String
+// is how clients get it.
+type Cursor = list.Cursor
+
+// ParseCursor reads what Cursor.String wrote.
+func ParseCursor(text string) (Cursor, error) { return list.ParseCursor(text) }
+
 // Page is a part of a list, newest first.
 type Page struct {
 	People []Person

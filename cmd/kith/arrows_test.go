@@ -125,22 +125,35 @@ func TestArrows(t *testing.T) {
 			if !s.test && strings.HasPrefix(imported, "github.com/go-sql-driver/") && s.dir != "repo/db" {
 				t.Errorf("%s imports %s: only repo/db knows the driver", s.path, imported)
 			}
-			if !s.test && imported == "net/http" && (top(s.dir) == "repo" || top(s.dir) == "cron" || top(s.dir) == "app" && s.dir != "app/api" && s.dir != "app/token") {
+			if !s.test && imported == "net/http" && (top(s.dir) == "repo" || top(s.dir) == "cron" || top(s.dir) == "app" && !knowsHTTP(s.dir) && s.dir != "app/token") {
 				t.Errorf("%s imports net/http: only app/api knows HTTP", s.path)
 			}
 		}
 	}
 }
 
-// Status codes belong to app/api.
+func knowsHTTP(dir string) bool { return dir == "app/api" || strings.HasPrefix(dir, "app/api/") }
+
+// Entities are the app's own: what answers are made of may change without the rows.
+func TestArrows_Entities(t *testing.T) {
+	for _, s := range sources(t) {
+		for _, imported := range s.imports() {
+			if !s.test && knowsHTTP(s.dir) && strings.HasPrefix(imported, "kith/repo") {
+				t.Errorf("%s imports %s: app/api asks the services of app, not repo", s.path, imported)
+			}
+		}
+	}
+}
+
+// Status codes belong to app/api: to its core and to what answers without it.
 func TestArrows_StatusCodes(t *testing.T) {
 	for _, s := range sources(t) {
-		if s.test || s.dir == "app/api" || !slices.Contains(s.imports(), "net/http") {
+		if s.test || s.dir == "app/api/core" || s.dir == "app/api/listener" || s.dir == "app/api/operations" || !slices.Contains(s.imports(), "net/http") {
 			continue
 		}
 		ast.Inspect(s.ast, func(n ast.Node) bool {
 			if sel, ok := n.(*ast.SelectorExpr); ok && strings.HasPrefix(sel.Sel.Name, "Status") && fmt.Sprint(sel.X) == "http" {
-				t.Errorf("%s: http.%s: only app/api knows status codes", s.fset.Position(sel.Pos()), sel.Sel.Name)
+				t.Errorf("%s: http.%s: resources do not know status codes", s.fset.Position(sel.Pos()), sel.Sel.Name)
 			}
 			return true
 		})

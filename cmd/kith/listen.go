@@ -11,7 +11,8 @@ import (
 	"syscall"
 	"time"
 
-	"kith/app/api"
+	"kith/app/api/listener"
+	"kith/app/api/operations"
 )
 
 // listen opens the address of the server.
@@ -42,8 +43,8 @@ type server struct {
 
 // answer serves until ctx ends, goes on while balancers notice, then lets the
 // requests under way finish. A nil error means that all of them did.
-func (s server) answer(ctx context.Context, l *api.Listener) error {
-	srv := api.NewHTTPServer(s.ready.parting(s.handler), l)
+func (s server) answer(ctx context.Context, l *listener.Listener) error {
+	srv := listener.Server(s.ready.parting(s.handler), l)
 	// What clients break off is no concern of ours.
 	srv.ErrorLog = slog.NewLogLogger(s.log.Handler(), slog.LevelDebug)
 	ended := make(chan error, 1)
@@ -86,8 +87,8 @@ func (s *stack) admin(address string, ready *readiness, log *slog.Logger) (done 
 	if err != nil {
 		return nil, err
 	}
-	l := api.NewListener(raw, adminConnections, log)
-	srv := api.NewHTTPServer(api.NewOperations(s.registry, ready.missing), l)
+	l := listener.New(raw, adminConnections, log)
+	srv := listener.Server(operations.Handler(s.registry, ready.missing), l)
 	srv.ErrorLog = slog.NewLogLogger(log.Handler(), slog.LevelDebug)
 	ended := make(chan error, 1)
 	go func() { ended <- srv.Serve(l) }()

@@ -6,10 +6,12 @@ import (
 	"log/slog"
 	"net"
 	"os"
-	"runtime"
 	"time"
 
 	"kith/app/api"
+	"kith/app/api/core"
+	"kith/app/api/instance"
+	"kith/app/api/listener"
 	"kith/app/token"
 	"kith/config"
 )
@@ -54,7 +56,7 @@ func (s *stack) serve(ctx context.Context, l net.Listener, c config.Settings, to
 	start := time.Now()
 	defer roomForGarbage()()
 	ready := s.readiness(log)
-	clients := api.NewListener(l, maxConnections(c.HTTP.MaxConnections, c.MySQL.Pool, log), log)
+	clients := listener.New(l, maxConnections(c.HTTP.MaxConnections, c.MySQL.Pool, log), log)
 	handler, err := s.handler(c, tokens, ready, log)
 	err = errors.Join(err, clients.Register(s.registry))
 	done := func() {}
@@ -74,28 +76,13 @@ func (s *stack) serve(ctx context.Context, l net.Listener, c config.Settings, to
 }
 
 // handler makes the API over the stack.
-func (s *stack) handler(c config.Settings, tokens *token.Tokens, ready *readiness, log *slog.Logger) (*api.Server, error) {
+func (s *stack) handler(c config.Settings, tokens *token.Tokens, ready *readiness, log *slog.Logger) (*core.Server, error) {
 	return api.New(api.Config{
-		Relations: s.relations, Accounts: s.accounts, Tokens: tokens,
-		Interactions: s.interactions, Affinity: s.order, Suggestions: s.suggestions,
-		BaseURL: c.HTTP.BaseURL, Title: c.HTTP.Title, Version: versionName(),
-		Log: log, Registry: s.registry, HideMetrics: c.Admin.Listen != "", Ready: ready.missing,
-		RateLimit: c.HTTP.RateLimit, TrustedProxies: c.HTTP.TrustedProxies, RequestTimeout: c.HTTP.RequestTimeout, MaxBody: int64(c.HTTP.MaxBody),
+		Config: core.Config{
+			Tokens: tokens, Accounts: s.accounts, Interactions: s.interactions, BaseURL: c.HTTP.BaseURL, Log: log, Registry: s.registry,
+			RateLimit: c.HTTP.RateLimit, TrustedProxies: c.HTTP.TrustedProxies, RequestTimeout: c.HTTP.RequestTimeout, MaxBody: int64(c.HTTP.MaxBody),
+		},
+		Relations: s.relations, Affinity: s.order, Suggestions: s.suggestions,
+		About: instance.About{Title: c.HTTP.Title, Version: versionName()}, HideMetrics: c.Admin.Listen != "", Ready: ready.missing,
 	})
-}
-
-// garbageRoom is how much garbage a server keeps at least before it collects.
-const garbageRoom = 64 << 20
-
-// roomForGarbage keeps the collector from running thirty times a second while a
-// server's own data are few: it runs when there is as much garbage as data, and
-// counts what is allocated here as data. The memory is never touched, so the system
-// does not provide any for it. Requests take a quarter less processor time. Where
-// GOGC or GOMEMLIMIT is set, that decides alone. free is to be called at the end.
-func roomForGarbage() (free func()) {
-	if os.Getenv("GOGC") != "" || os.Getenv("GOMEMLIMIT") != "" {
-		return func() {}
-	}
-	room := make([]byte, garbageRoom)
-	return func() { runtime.KeepAlive(room) }
 }

@@ -1,0 +1,202 @@
+package core
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"mime/multipart"
+	"net/http"
+	"strconv"
+	"unicode/utf8"
+
+	"kith/app"
+)
+
+// The bounds of what a query or a body may hold, however short it is: a value
+// takes many times more memory than the two bytes that it may be written in.
+const (
+	maxValues = 1000
+	maxDepth  = 16
+)
+
+// Body returns the parameters of a change: those of the query and after them
+// those of the body, which may be a form, JSON or multipart. The whole body
+// must arrive within the time limit of the request.
+func (c *Call) Body() (Values, error) {
+	query, err := c.Query()
+	if err != nil {
+		return nil, err
+	}
+	raw, err := c.raw()
+	if err != nil || len(raw) == 0 {
+		return query, err
+	}
+	sent, err := readBody(c.Request.Header.Get("Content-Type"), raw)
+	return append(query, sent...), err
+}
+
+// JSONBody decodes a body that must be JSON, with at most so many values; shape says
+// what it should look like.
+func (c *Call) JSONBody(into any, most int, shape string) error {
+	kind, _, err := mime.ParseMediaType(c.Request.Header.Get("Content-Type"))
+	if err != nil || kind != "application/json" {
+		return errContentTypeJSON
+	}
+	raw, err := c.raw()
+	if err != nil {
+		return err
+	}
+	return decode(raw, into, most, Unprocessable("Validation failed: the body must be %s", shape))
+}
+
+// decode decodes one JSON value, and returns wrong where that cannot be.
+func decode(raw []byte, into any, most int, wrong error) error {
+	if !fits(raw, most) {
+		return errTooManyValues
+	}
+	d := json.NewDecoder(bytes.NewReader(raw))
+	d.UseNumber()
+	if err := d.Decode(into); err != nil {
+		return wrong
+	}
+	if _, err := d.Token(); err != io.EOF {
+		return errJSON
+	}
+	return nil
+}
+
+// raw returns the bytes of the body.
+func (c *Call) raw() ([]byte, error) {
+	if c.route.Body == NoBody {
+		return nil, fmt.Errorf("%s %s reads a body and does not say so: see Needs.Body", c.route.Method, c.route.Path)
+	}
+	if end, ok := c.Request.Context().Deadline(); ok {
+		// Where the connection cannot do that the server's own limit holds.
+		_ = http.NewResponseController(c.Response.Writer).SetReadDeadline(end)
+	}
+	var raw bytes.Buffer
+	_, err := raw.ReadFrom(c.Request.Body)
+	var length *http.MaxBytesError
+	var slow interface{ Timeout() bool }
+	switch {
+	case err == nil, errors.As(err, &length):
+		return raw.Bytes(), err
+	case errors.As(err, &slow) && slow.Timeout():
+		return nil, errTooSlow
+	default:
+		return nil, &app.Error{Kind: app.Invalid, Sentence: "The request body could not be read", Cause: err}
+	}
+}
+
+func readBody(declared string, raw []byte) (Values, error) {
+	kind, params, err := mime.ParseMediaType(declared)
+	if err != nil {
+		return nil, errContentType
+	}
+	switch kind {
+	case "application/x-www-form-urlencoded":
+		return readQuery(string(raw))
+	case "application/json":
+		return readJSON(raw)
+	case "multipart/form-data":
+		return readMultipart(raw, params["boundary"])
+	default:
+		return nil, errContentType
+	}
+}
+
+// readJSON reads an object of texts, numbers, booleans and arrays of them.
+// Null is as good as absent, and objects inside are nothing we know.
+func readJSON(raw []byte) (Values, error) {
+	if !utf8.Valid(raw) {
+		return nil, Invalid("The request body is not valid UTF-8")
+	}
+	var object map[string]any
+	if err := decode(raw, &object, maxValues, errJSON); err != nil {
+		return nil, err
+	}
+	if object == nil {
+		return nil, errJSON
+	}
+	var v Values
+	for name, field := range object {
+		v = v.with(plainName(name), field)
+	}
+	return v, nil
+}
+
+// fits tells, before anything is made of it, whether JSON has at most so many
+// values and is not nested deeply: before each value stands a comma or what opens an
+// array or an object. What is no JSON is left to the decoder.
+func fits(raw []byte, most int) bool {
+	n, depth, inText := 0, 0, false
+	for i := 0; i < len(raw) && n <= most && depth <= maxDepth; i++ {
+		switch c := raw[i]; {
+		case inText && c == '\\':
+			i++
+		case c == '"':
+			inText = !inText
+		case inText:
+		case c == ',':
+			n++
+		case c == '{' || c == '[':
+			n++
+			depth++
+		case c == '}' || c == ']':
+			depth--
+		}
+	}
+	return n <= most && depth <= maxDepth
+}
+
+// with adds a field of a JSON object.
+func (v Values) with(name string, field any) Values {
+	switch field := field.(type) {
+	case string:
+		return append(v, value{name: name, text: field})
+	case bool:
+		return append(v, value{name: name, text: strconv.FormatBool(field)})
+	case json.Number:
+		return append(v, value{name: name, text: field.String()})
+	case []any:
+		if len(field) == 0 {
+			return append(v, value{name: name, shape: element})
+		}
+		for _, one := range field {
+			from := len(v)
+			if _, nested := one.([]any); nested {
+				v = append(v, value{name: name, shape: odd})
+				continue
+			}
+			v = v.with(name, one)
+			for i := from; i < len(v); i++ {
+				v[i].shape = max(v[i].shape, element)
+			}
+		}
+	case map[string]any:
+		return append(v, value{name: name, shape: odd})
+	}
+	return v
+}
+
+// readMultipart reads the fields of a form; files are passed over.
+func readMultipart(raw []byte, boundary string) (Values, error) {
+	form, err := multipart.NewReader(bytes.NewReader(raw), boundary).ReadForm(int64(len(raw)))
+	if err != nil {
+		return nil, errMultipart
+	}
+	defer form.RemoveAll()
+	var v Values
+	for name, texts := range form.Value {
+		for _, text := range texts {
+			if !utf8.ValidString(text) {
+				return nil, Invalid("The parameters are not valid UTF-8")
+			}
+			v = append(v, value{name: plainName(name), text: text})
+		}
+	}
+	return v, nil
+}

@@ -1,0 +1,64 @@
+package core
+
+import (
+	"context"
+	"net/http"
+)
+
+// Handler answers one call: it writes the answer or returns an error.
+type Handler func(ctx context.Context, c *Call) error
+
+// Route is one endpoint, what it needs and what answers it.
+type Route struct {
+	Method, Path string // a pattern of Echo: ":id" stands for an account, see Call.ID
+	Needs
+	Handle Handler
+}
+
+// Needs is what a route needs. The zero Needs is that of a public route that reads
+// no body, has a time limit and counts toward the rate limit.
+type Needs struct {
+	SignedIn bool     // a good token
+	Scopes   []string // of which the token must cover one; none: any token will do
+	// AnyID takes what is no id, too: Call.ID is then 0. Elsewhere that is 404.
+	AnyID bool
+	// Body is NoBody, UsualBody, or how many bytes are let through even where
+	// Config.MaxBody is less.
+	Body int64
+	// LongLived lifts the time limit and the deadlines of the connection: the answer
+	// is a stream that ends when the client leaves or the server stops.
+	LongLived bool
+	// Probe is for machines that ask whether we live: it never counts, so that a
+	// balancer that asks often does not lose its server.
+	Probe bool
+	// Quiet is logged at debug, not at info.
+	Quiet bool
+}
+
+// How long the body of a route may be. What is declared longer than
+// Config.MaxBody is refused by every route, also by those that read no body.
+const (
+	NoBody    = 0
+	UsualBody = 1 // up to Config.MaxBody
+)
+
+// Public is what a route needs that anybody may call.
+var Public = Needs{}
+
+// SignedIn is what a route needs that asks for a token with one of the scopes.
+func SignedIn(scopes ...string) Needs { return Needs{SignedIn: true, Scopes: scopes} }
+
+// WithBody is n with a body of so many bytes.
+func (n Needs) WithBody(bytes int64) Needs {
+	n.Body = bytes
+	return n
+}
+
+// Get makes a route for GET, which answers HEAD too.
+func Get(path string, n Needs, h Handler) Route { return Route{http.MethodGet, path, n, h} }
+
+// Post makes a route for POST.
+func Post(path string, n Needs, h Handler) Route { return Route{http.MethodPost, path, n, h} }
+
+// Delete makes a route for DELETE.
+func Delete(path string, n Needs, h Handler) Route { return Route{http.MethodDelete, path, n, h} }

@@ -1,0 +1,236 @@
+package core
+
+import (
+	"errors"
+	"net/url"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// Values are the parameters of a query or a body in the order they came. The
+// brackets of an array are not part of a name: id=1, id[]=1 and id[0]=1 are
+// the same.
+type Values []value
+
+type value struct {
+	name, text string
+	shape      shape
+}
+
+// shape is what a value was in JSON.
+type shape uint8
+
+const (
+	single  shape = iota
+	element       // of an array
+	odd           // an object, or an array in an array: nothing that is asked for
+)
+
+// How many lists show on a page.
+const (
+	defaultLimit = 40
+	maxLimit     = 80
+)
+
+// Query returns the parameters of the query.
+func (c *Call) Query() (Values, error) { return readQuery(c.Request.URL.RawQuery) }
+
+// readQuery reads name=value pairs as they stand in a query or a form. It is
+// written out because a page asks for forty ids, and url.ParseQuery makes a
+// map of slices of them first.
+func readQuery(raw string) (Values, error) {
+	if raw == "" {
+		return nil, nil
+	}
+	n := 1 + strings.Count(raw, "&")
+	if n > maxValues {
+		return nil, errTooManyValues
+	}
+	v := make(Values, 0, n)
+	var written, name string // a name as it was written last, and as it is meant
+	for raw != "" {
+		var pair string
+		pair, raw, _ = strings.Cut(raw, "&")
+		if pair == "" {
+			continue
+		}
+		left, right, _ := strings.Cut(pair, "=")
+		if left != written {
+			plain, err := unescape(left)
+			if err != nil {
+				return nil, err
+			}
+			written, name = left, plainName(plain)
+		}
+		text, err := unescape(right)
+		if err != nil {
+			return nil, err
+		}
+		v = append(v, value{name: name, text: text})
+	}
+	return v, nil
+}
+
+func unescape(s string) (string, error) {
+	plain := true // ASCII without escapes
+	for i := 0; i < len(s) && plain; i++ {
+		plain = s[i] != '%' && s[i] != '+' && s[i] < utf8.RuneSelf
+	}
+	if plain {
+		return s, nil
+	}
+	s, err := url.QueryUnescape(s)
+	if err != nil {
+		return "", Invalid("The parameters are not encoded correctly")
+	}
+	if !utf8.ValidString(s) {
+		return "", Invalid("The parameters are not valid UTF-8")
+	}
+	return s, nil
+}
+
+// plainName takes the brackets of an array off a name.
+func plainName(name string) string {
+	if !strings.HasSuffix(name, "]") {
+		return name
+	}
+	plain, index, ok := strings.Cut(name[:len(name)-1], "[")
+	if !ok || strings.Trim(index, "0123456789") != "" {
+		return name
+	}
+	return plain
+}
+
+// Get returns the last value of a name, "" where there is none.
+func (v Values) Get(name string) string {
+	for i := len(v) - 1; i >= 0; i-- {
+		if v[i].name == name {
+			return v[i].text
+		}
+	}
+	return ""
+}
+
+// One is Get for a value that must not be an array or an object in JSON.
+func (v Values) One(name string) (text string, err error) {
+	for _, one := range v {
+		if one.name == name && one.shape != single {
+			return "", Unprocessable("Validation failed: %s must be a single value", name)
+		}
+		if one.name == name {
+			text = one.text
+		}
+	}
+	return text, nil
+}
+
+// All returns the values of a name without empty ones, and whether there were
+// any at all: an empty array is one empty value.
+func (v Values) All(name string) (texts []string, given bool, err error) {
+	for _, one := range v {
+		if one.name == name {
+			if one.shape == odd {
+				return nil, false, Unprocessable("Validation failed: %s must be an array of texts", name)
+			}
+			given = true
+			if one.text != "" {
+				texts = append(texts, one.text)
+			}
+		}
+	}
+	return texts, given, nil
+}
+
+// IDs returns the account ids of the query, id[]=, which may be most in number. What
+// is no id is left out, as no account has it; what is named twice comes twice.
+func (c *Call) IDs(most int) ([]uint64, error) {
+	v, err := c.Query()
+	if err != nil {
+		return nil, err
+	}
+	ids := make([]uint64, 0, min(len(v), most))
+	n := 0
+	for _, one := range v {
+		if one.name != "id" {
+			continue
+		}
+		if n++; n > most {
+			return nil, Unprocessable("Too many ids: at most %d can be asked for at once", most)
+		}
+		if id, ok := ParseID(one.text); ok {
+			ids = append(ids, id)
+		}
+	}
+	return ids, nil
+}
+
+// ParseID reads an account id as we write it; what is none is 0.
+func ParseID(s string) (uint64, bool) {
+	id, err := strconv.ParseUint(s, 10, 63)
+	if err != nil || id == 0 || s[0] == '0' {
+		return 0, false
+	}
+	return id, true
+}
+
+// Limit reads how many are wanted: a minus is passed over, too many are cut.
+func (v Values) Limit() (int, error) {
+	text := strings.TrimPrefix(v.Get("limit"), "-")
+	if text == "" {
+		return defaultLimit, nil
+	}
+	n, err := strconv.ParseUint(text, 10, 32)
+	if errors.Is(err, strconv.ErrRange) {
+		return maxLimit, nil
+	}
+	if err != nil {
+		return 0, Invalid("limit must be a number")
+	}
+	return int(min(n, maxLimit)), nil
+}
+
+// Flag returns a yes or no, nil where none was given.
+func (v Values) Flag(name string) (*bool, error) {
+	var yes bool
+	text, err := v.One(name)
+	if err != nil {
+		return nil, err
+	}
+	switch strings.ToLower(text) {
+	case "":
+		return nil, nil
+	case "true", "1", "t", "on", "yes":
+		yes = true
+	case "false", "0", "f", "off", "no":
+	default:
+		return nil, Unprocessable("Validation failed: %s must be true or false", name)
+	}
+	return &yes, nil
+}
+
+// Number returns a whole number, 0 where none was given.
+func (v Values) Number(name string) (int64, error) {
+	text, err := v.One(name)
+	if text == "" {
+		return 0, err
+	}
+	n, err := strconv.ParseInt(text, 10, 64)
+	if err != nil {
+		return 0, Unprocessable("Validation failed: %s must be a whole number", name)
+	}
+	return n, nil
+}
+
+// Distinct returns ids without repeats, in their order. It overwrites ids.
+func Distinct(ids []uint64) []uint64 {
+	seen := make(map[uint64]bool, len(ids))
+	out := ids[:0]
+	for _, id := range ids {
+		if !seen[id] {
+			seen[id] = true
+			out = append(out, id)
+		}
+	}
+	return out
+}

@@ -1,0 +1,299 @@
+// Package listener bounds the connections of an HTTP server, and says in JSON what
+// net/http answers by itself in plain text.
+package listener
+
+import (
+	"bytes"
+	"container/list"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"strconv"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"kith/app/api/core"
+)
+
+// warnEvery is how often the log says that connections are scarce.
+const warnEvery = 10 * time.Second
+
+// Listener bounds the connections of an HTTP server. When they are all taken, or
+// the process may open no more files, the one that has waited longest for a request
+// is closed to let the next in; one with a request under way never is. While all
+// have one, who comes next waits. It is safe for concurrent use.
+//
+// What net/http answers by itself leaves its connections as JSON, see jsonOf.
+type Listener struct {
+	net.Listener
+	most int
+	log  *slog.Logger
+
+	mu        sync.Mutex
+	open      int
+	waiting   list.List // of *conn without a request under way, the oldest first
+	reclaimed int
+	warned    time.Time
+
+	room   chan struct{} // has an element when there may be room again
+	ended  chan struct{} // closed when the listener is
+	ending sync.Once
+}
+
+var _ net.Listener = (*Listener)(nil)
+
+// New lets through what l accepts, most connections at a time.
+func New(l net.Listener, most int, log *slog.Logger) *Listener {
+	return &Listener{Listener: l, most: most, log: log, room: make(chan struct{}, 1), ended: make(chan struct{})}
+}
+
+// Server makes the server that h is reached through on l, with limits on
+// how slow and how long-winded a client may be. Call its Serve with l, and
+// Shutdown to let requests under way end.
+func Server(h http.Handler, l *Listener) *http.Server {
+	return &http.Server{
+		Handler:           h,
+		ConnState:         l.changed,
+		ReadHeaderTimeout: 5 * time.Second,
+		ReadTimeout:       30 * time.Second,
+		WriteTimeout:      60 * time.Second,
+		IdleTimeout:       2 * time.Minute,
+		MaxHeaderBytes:    32 << 10,
+		// OPTIONS * is a path that we do not have, too.
+		DisableGeneralOptionsHandler: true,
+	}
+}
+
+// Register shows the metrics of the connections.
+func (l *Listener) Register(reg prometheus.Registerer) error {
+	read := func(what func() int) func() float64 {
+		return func() float64 {
+			l.mu.Lock()
+			defer l.mu.Unlock()
+			return float64(what())
+		}
+	}
+	for _, c := range []prometheus.Collector{
+		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "kith_http_connections", Help: "Open connections of clients."}, read(func() int { return l.open })),
+		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "kith_http_connections_max", Help: "How many there may be."}, read(func() int { return l.most })),
+		prometheus.NewCounterFunc(prometheus.CounterOpts{Name: "kith_http_connections_reclaimed_total",
+			Help: "Idle connections closed to let others in."}, read(func() int { return l.reclaimed })),
+	} {
+		if err := reg.Register(c); err != nil {
+			return fmt.Errorf("api: register metrics: %w", err)
+		}
+	}
+	return nil
+}
+
+// Accept returns the next connection when there is room for it.
+func (l *Listener) Accept() (net.Conn, error) {
+	for {
+		raw, err := l.Listener.Accept()
+		switch {
+		case err == nil:
+			return l.admit(raw)
+		case !errors.Is(err, syscall.EMFILE) && !errors.Is(err, syscall.ENFILE):
+			return nil, err
+		}
+		reclaimed := l.reclaim()
+		l.warn("no more files can be opened: connections that wait longest for a request are closed", "err", err)
+		if !reclaimed {
+			return nil, err // the server waits a little and comes again
+		}
+	}
+}
+
+// admit waits for room.
+func (l *Listener) admit(raw net.Conn) (net.Conn, error) {
+	for {
+		if c := l.take(raw); c != nil {
+			return c, nil
+		}
+		if l.reclaim() {
+			l.warn("all connections are taken: those that wait longest for a request are closed")
+			continue
+		}
+		l.warn("all connections are taken by requests under way: new ones wait")
+		select {
+		case <-l.room:
+		case <-l.ended:
+			raw.Close()
+			return nil, net.ErrClosed
+		}
+	}
+}
+
+// take makes raw one of ours where there is room, else it returns nil.
+func (l *Listener) take(raw net.Conn) *conn {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.open >= l.most {
+		return nil
+	}
+	l.open++
+	c := &conn{Conn: raw, of: l}
+	c.waiting = l.waiting.PushBack(c)
+	return c
+}
+
+// reclaim closes the connection that has waited longest for a request, if any does.
+func (l *Listener) reclaim() bool {
+	l.mu.Lock()
+	oldest := l.waiting.Front()
+	if oldest == nil {
+		l.mu.Unlock()
+		return false
+	}
+	l.reclaimed++
+	l.mu.Unlock()
+	oldest.Value.(*conn).Close()
+	return true
+}
+
+// changed follows the life of a connection, as http.Server.ConnState.
+func (l *Listener) changed(nc net.Conn, state http.ConnState) {
+	c, ok := nc.(*conn)
+	if !ok {
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	switch {
+	case c.closed:
+	case state == http.StateIdle && c.waiting == nil:
+		c.waiting = l.waiting.PushBack(c)
+		l.wake()
+	case state == http.StateActive, state == http.StateHijacked:
+		c.unlist()
+	}
+}
+
+// wake wakes the one that waits for room.
+func (l *Listener) wake() {
+	select {
+	case l.room <- struct{}{}:
+	default:
+	}
+}
+
+// warn logs, now and then, that connections are scarce.
+func (l *Listener) warn(what string, args ...any) {
+	l.mu.Lock()
+	now, reclaimed := time.Now(), l.reclaimed
+	quiet := now.Sub(l.warned) < warnEvery
+	if !quiet {
+		l.warned = now
+	}
+	l.mu.Unlock()
+	if !quiet {
+		l.log.Warn(what, append(args, "max", l.most, "closed_so_far", reclaimed)...)
+	}
+}
+
+// Close stops listening. What was accepted stays.
+func (l *Listener) Close() error {
+	l.ending.Do(func() { close(l.ended) })
+	return l.Listener.Close()
+}
+
+// conn is a connection that counts.
+type conn struct {
+	net.Conn
+	of      *Listener
+	waiting *list.Element // in of.waiting, nil while a request is under way
+	closed  bool
+}
+
+// Close closes the connection and makes room for another.
+func (c *conn) Close() error {
+	err := c.Conn.Close()
+	c.of.mu.Lock()
+	defer c.of.mu.Unlock()
+	if !c.closed {
+		c.closed = true
+		c.unlist()
+		c.of.open--
+		c.of.wake()
+	}
+	return err
+}
+
+func (c *conn) unlist() {
+	if c.waiting != nil {
+		c.of.waiting.Remove(c.waiting)
+		c.waiting = nil
+	}
+}
+
+// Write sends p, and in place of what net/http says itself what we would.
+func (c *conn) Write(p []byte) (int, error) {
+	own := jsonOf(p)
+	if own == nil {
+		return c.Conn.Write(p)
+	}
+	if _, err := c.Conn.Write(own); err != nil {
+		return 0, err
+	}
+	return len(p), nil
+}
+
+// CloseWrite tells the client that nothing more comes. net/http does so before it
+// closes a connection on which the client may still be sending, so that the client
+// reads the answer to its end.
+func (c *conn) CloseWrite() error {
+	if half, ok := c.Conn.(interface{ CloseWrite() error }); ok {
+		return half.CloseWrite()
+	}
+	return nil
+}
+
+// What is no request that a handler could get, net/http answers by itself: in plain
+// text, or, to an unknown Expect, without a body. There is no hook for that. Each of
+// these answers is one write of its own and begins like no answer of ours, so they
+// can be told at the connection and said in JSON.
+
+const (
+	// plainHead is what follows the status line of its answers in plain text.
+	plainHead = "\r\nContent-Type: text/plain; charset=utf-8\r\nConnection: close\r\n\r\n"
+	// emptyTail ends its answer to an Expect.
+	emptyTail = "\r\nContent-Length: 0\r\n\r\n"
+)
+
+// plainAnswers are what net/http answers, and what we say.
+var plainAnswers = map[int]*core.Refusal{
+	http.StatusBadRequest:                  core.Refuse("invalid_request", "The request is not valid HTTP"),
+	http.StatusExpectationFailed:           core.Refuse("expectation_failed", "This expectation cannot be met"),
+	http.StatusRequestHeaderFieldsTooLarge: core.Refuse("headers_too_large", "The path and headers of the request are too long"),
+	http.StatusNotImplemented:              core.Refuse("unknown_transfer_encoding", "This transfer encoding is unknown"),
+	http.StatusHTTPVersionNotSupported:     core.Refuse("unknown_http_version", "This version of HTTP is unknown"),
+}
+
+// jsonOf returns in JSON what net/http answered itself, nil for everything else.
+func jsonOf(p []byte) []byte {
+	const version, digits = "HTTP/1.1 ", 3
+	if len(p) < len(version)+digits || p[len(version)] < '4' || !bytes.HasPrefix(p, []byte("HTTP/1.")) {
+		return nil
+	}
+	status, err := strconv.Atoi(string(p[len(version) : len(version)+digits]))
+	if err != nil {
+		return nil
+	}
+	ours, known := plainAnswers[status]
+	end := bytes.Index(p, []byte("\r\n"))
+	if !known || end < 0 {
+		return nil
+	}
+	unread := status == http.StatusExpectationFailed && bytes.HasSuffix(p, []byte(emptyTail))
+	if !unread && !bytes.HasPrefix(p[end:], []byte(plainHead)) {
+		return nil
+	}
+	body := ours.Body()
+	return fmt.Appendf(nil, "HTTP/1.1 %d %s\r\nContent-Type: application/json; charset=utf-8\r\nContent-Length: %d\r\nX-Content-Type-Options: nosniff\r\n"+
+		"Cache-Control: private, no-store\r\nConnection: close\r\n\r\n%s", status, http.StatusText(status), len(body), body)
+}
