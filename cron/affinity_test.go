@@ -41,7 +41,7 @@ func newFoldWorld(t *testing.T) *foldWorld {
 	pool := dbtest.Fresh(t)
 	dbtest.Migrate(t, pool)
 	c, quiet := cache.NewNone(), slog.New(slog.DiscardHandler)
-	w := &foldWorld{t: t, log: interaction.New(pool), rows: rows.New(pool, c, quiet), seen: seen.New(pool), made: suggestions.New(pool, c, quiet)}
+	w := &foldWorld{t: t, log: interaction.New(pool), rows: rows.New(pool, c, quiet), seen: seen.New(pool), made: suggestions.New(pool, c, time.Now, quiet)}
 	now := func() time.Time { return time.Unix(1_700_000_000, 0) }
 	w.fold = cron.Affinity(affinity.NewFolder(affinity.Config{Weights: map[string]float64{"visit": 1}, HalfLife: time.Hour, Kept: 10}, w.log, w.rows, now, quiet))
 	w.suggest = cron.Suggest(suggest.New(suggest.Config{Rows: w.made, Relations: relation.New(pool, c, 0, time.Now), Affinities: w.rows,

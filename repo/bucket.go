@@ -3,6 +3,7 @@ package repo
 import (
 	"cmp"
 	"hash/fnv"
+	"slices"
 )
 
 // The lowest BucketBits of an account's id say which of the Buckets it is in.
@@ -27,4 +28,9 @@ func NameBucket(name string) uint16 {
 // others who do.
 func CompareKeys(a, b uint64) int {
 	return cmp.Or(cmp.Compare(Bucket(a), Bucket(b)), cmp.Compare(a, b))
+}
+
+// InOrder returns ids in that order, each once.
+func InOrder(ids []uint64) []uint64 {
+	return slices.Compact(slices.SortedFunc(slices.Values(ids), CompareKeys))
 }

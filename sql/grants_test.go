@@ -30,6 +30,7 @@ import (
 	"kith/repo/lease"
 	"kith/repo/list"
 	"kith/repo/relation"
+	"kith/repo/row"
 	"kith/repo/schema"
 	"kith/repo/seen"
 	"kith/repo/suggest"
@@ -183,7 +184,7 @@ func (g *guarded) app(t *testing.T) {
 }
 
 func editSuggestion(ctx context.Context, pool *sqlx.DB) error {
-	store := suggest.New(pool, cache.NewNone(), slog.New(slog.DiscardHandler))
+	store := suggest.New(pool, cache.NewNone(), time.Now, slog.New(slog.DiscardHandler))
 	return store.Edit(ctx, 101, func(r *suggest.Row) bool {
 		r.MadeAt++
 		return true
@@ -348,7 +349,7 @@ func (s *service) fold(t *testing.T) {
 	batches, err := log.Load(ctx, bucket, 0, 1<<63, 10)
 	must(t, "load interactions", err)
 	store := affinity.New(s.pool, cache.NewNone(), slog.New(slog.DiscardHandler))
-	won, err := store.Fold(ctx, bucket, []affinity.Row{{AccountID: uint64(bucket)}}, batches, start)
+	won, err := store.Fold(ctx, bucket, []affinity.Row{{Meta: row.Meta{AccountID: uint64(bucket)}}}, batches, start)
 	if err != nil || !won || len(batches) == 0 {
 		t.Fatalf("fold %d batches: %v, %v", len(batches), won, err)
 	}

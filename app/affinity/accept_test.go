@@ -12,11 +12,11 @@ import (
 	appinteraction "kith/app/interaction"
 	"kith/repo"
 	"kith/repo/accepttest"
-	"kith/repo/affinity"
 	"kith/repo/cache"
 	"kith/repo/db"
 	"kith/repo/dbtest"
 	"kith/repo/interaction"
+	"kith/repo/row"
 	"kith/repo/seen"
 )
 
@@ -120,7 +120,7 @@ func (w *world) wantFormula(t *testing.T, byActor map[uint64][]interaction.Event
 	for id := range byActor {
 		ids = append(ids, id)
 	}
-	for part := range slices.Chunk(ids, affinity.MaxRows) {
+	for part := range slices.Chunk(ids, row.MaxRows) {
 		rows, err := w.store.Fresh(t.Context(), part)
 		if err != nil {
 			t.Fatal(err)

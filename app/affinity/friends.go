@@ -12,6 +12,7 @@ import (
 	"kith/repo/affinity"
 	"kith/repo/list"
 	"kith/repo/relation"
+	"kith/repo/row"
 )
 
 // Service orders friends. It is safe for concurrent use.
@@ -91,7 +92,7 @@ func (s *Service) friends(ctx context.Context, owner uint64, after Cursor, limit
 // as it reads in that row.
 func (s *Service) orderOf(ctx context.Context, owner uint64, after Cursor) (affinity.Row, Cursor, error) {
 	if after.part != 0 && after.ver == 0 { // no friend had a score
-		return affinity.Row{AccountID: owner}, after, nil
+		return affinity.Row{Meta: row.Meta{AccountID: owner}}, after, nil
 	}
 	row, err := s.rows.Row(ctx, owner)
 	if err != nil || after.part == 0 || after.ver == row.Ver {

@@ -55,5 +55,5 @@ func (c Config) add(r affinity.Row, events []interaction.Event) affinity.Row {
 		}
 	}
 	affinity.Sort(entries)
-	return affinity.Row{AccountID: r.AccountID, Ver: r.Ver, At: at, Entries: entries[:min(len(entries), c.Kept)]}
+	return affinity.Row{Meta: r.Meta, At: at, Entries: entries[:min(len(entries), c.Kept)]}
 }

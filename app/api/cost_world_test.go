@@ -30,6 +30,7 @@ import (
 	"kith/repo/memcache"
 	"kith/repo/memcachetest"
 	rows "kith/repo/relation"
+	"kith/repo/row"
 	"kith/repo/seen"
 	suggestions "kith/repo/suggest"
 )
@@ -309,7 +310,7 @@ func newCostWorld(t testing.TB) *costWorld {
 	w.fill()
 	commits := committer.New(w.edits, committer.Config{})
 	affinities, marks := near.New(pool, mem, quiet), seen.New(pool)
-	kept := suggestions.New(pool, mem, quiet)
+	kept := suggestions.New(pool, mem, time.Now, quiet)
 	recorder := interaction.New(interaction.Config{Log: events.New(pool), Marks: marks, Weighs: func(string) bool { return true }, Every: time.Hour})
 	w.near(affinities, kept)
 	t.Cleanup(func() {
@@ -379,7 +380,7 @@ func (w *costWorld) near(affinities *near.Store, kept *suggestions.Store) {
 			entries = append(entries, near.Entry{ID: crowd(first(owner, list.Friends) + i%short), Score: float32(1000 - i)})
 		}
 		near.Sort(entries)
-		won, err := affinities.Fold(w.t.Context(), repo.Bucket(owner), []near.Row{{AccountID: owner, At: uint32(time.Now().Unix()), Entries: entries[:short]}}, nil, 1)
+		won, err := affinities.Fold(w.t.Context(), repo.Bucket(owner), []near.Row{{Meta: row.Meta{AccountID: owner}, At: uint32(time.Now().Unix()), Entries: entries[:short]}}, nil, 1)
 		if err != nil || !won {
 			w.t.Fatalf("affinity of %d: %v, %v", owner, won, err)
 		}

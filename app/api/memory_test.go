@@ -50,11 +50,7 @@ func (m *memory) row(id uint64) rows.Row {
 	if r, ok := m.rows[id]; ok {
 		return r
 	}
-	empty, err := list.New().Encode(nil)
-	if err != nil {
-		panic(err)
-	}
-	return rows.Row{AccountID: id, List: empty}
+	return rows.Absent(id)
 }
 
 func (m *memory) Rows(ctx context.Context, ids []uint64) ([]rows.Row, error) {

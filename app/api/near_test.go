@@ -198,7 +198,7 @@ func newNearWorld(t *testing.T) (*world, *nearParts) {
 	var order *affinity.Service
 	w := newLiveWorld(t, func(c *api.Config) {
 		marks := seen.New(pool)
-		p.suggest = suggest.New(suggest.Config{Rows: suggestions.New(pool, local, quiet), Relations: store, Affinities: p.affinities, Seen: marks,
+		p.suggest = suggest.New(suggest.Config{Rows: suggestions.New(pool, local, time.Now, quiet), Relations: store, Affinities: p.affinities, Seen: marks,
 			Now: time.Now, HalfLife: time.Hour, SeenWithin: time.Hour, Refresh: time.Hour})
 		p.recorder = interaction.New(interaction.Config{Log: events.New(pool), Marks: marks, Weighs: func(string) bool { return true }})
 		order = affinity.NewService(p.affinities, store)
@@ -219,7 +219,7 @@ func (p *nearParts) score(t *testing.T, id uint64, entries ...near.Entry) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	won, err := p.affinities.Fold(t.Context(), repo.Bucket(id), []near.Row{{AccountID: id, Ver: now[id].Ver, At: uint32(time.Now().Unix()), Entries: entries}}, nil, 1)
+	won, err := p.affinities.Fold(t.Context(), repo.Bucket(id), []near.Row{{Meta: now[id].Meta, At: uint32(time.Now().Unix()), Entries: entries}}, nil, 1)
 	if err != nil || !won {
 		t.Fatalf("got %v, %v", won, err)
 	}

@@ -16,6 +16,7 @@ import (
 	"kith/repo/cache"
 	"kith/repo/dbtest"
 	"kith/repo/list"
+	"kith/repo/row"
 	"kith/repo/seen"
 	"kith/repo/suggest"
 )
@@ -40,7 +41,7 @@ func newWorld(t *testing.T) *world {
 	dbtest.Migrate(t, pool)
 	c, quiet := cache.NewNone(), slog.New(slog.DiscardHandler)
 	w := &world{t: t, pool: pool, relations: relationtest.New(t, relationtest.Config{DB: pool, Cache: c}),
-		near: affinity.New(pool, c, quiet), seen: seen.New(pool), rows: suggest.New(pool, c, quiet)}
+		near: affinity.New(pool, c, quiet), seen: seen.New(pool), rows: suggest.New(pool, c, time.Now, quiet)}
 	w.Service = New(Config{Rows: w.rows, Relations: w.relations.Rows, Affinities: w.near, Seen: w.seen, Now: w.relations.Now,
 		HalfLife: 720 * time.Hour, SeenWithin: 30 * 24 * time.Hour, Refresh: 24 * time.Hour})
 	return w
@@ -49,7 +50,7 @@ func newWorld(t *testing.T) *world {
 // score gives a affinity to others as of now.
 func (w *world) score(a uint64, entries ...affinity.Entry) {
 	w.t.Helper()
-	won, err := w.near.Fold(w.t.Context(), repo.Bucket(a), []affinity.Row{{AccountID: a, At: uint32(w.relations.Clock.Load()), Entries: entries}}, nil, 1)
+	won, err := w.near.Fold(w.t.Context(), repo.Bucket(a), []affinity.Row{{Meta: row.Meta{AccountID: a}, At: uint32(w.relations.Clock.Load()), Entries: entries}}, nil, 1)
 	if err != nil || !won {
 		w.t.Fatalf("got %v, %v", won, err)
 	}

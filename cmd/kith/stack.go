@@ -134,7 +134,7 @@ func (s *stack) openAffinity(c config.Affinity, log *slog.Logger) {
 		Buffer: c.Buffer, Every: c.Flush, Logger: log, Metrics: appinteraction.NewMetrics(s.registry)})
 	s.folder = appaffinity.NewFolder(worth, events, rows, time.Now, log)
 	s.order = appaffinity.NewService(rows, s.rows)
-	s.suggestions = appsuggest.New(appsuggest.Config{Rows: suggest.New(s.pool, s.cache, log), Relations: s.rows,
+	s.suggestions = appsuggest.New(appsuggest.Config{Rows: suggest.New(s.pool, s.cache, time.Now, log), Relations: s.rows,
 		Affinities: rows, Seen: marks, Now: time.Now, HalfLife: c.HalfLife, SeenWithin: c.SeenWithin, Refresh: c.Refresh})
 }
 

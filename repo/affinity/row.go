@@ -8,7 +8,7 @@ import (
 	"math"
 	"slices"
 
-	"kith/repo/list"
+	"kith/repo/row"
 )
 
 // ErrFormat says that bytes are no affinity list. Every decode error wraps it.
@@ -17,7 +17,6 @@ var ErrFormat = errors.New("bad affinity bytes")
 const (
 	formatVersion = 1
 	headerBytes   = 8
-	narrow, wide  = 4, 8
 	scoreBytes    = 4
 )
 
@@ -32,82 +31,58 @@ type Entry struct {
 
 // Row is one affinity row. Ver 0 means that there is none yet.
 type Row struct {
-	AccountID uint64
-	Ver       uint64
-	At        uint32  // unix seconds: the moment of the scores
-	Entries   []Entry // highest score first, and by id among equals
+	row.Meta
+	At      uint32  // unix seconds: the moment of the scores
+	Entries []Entry // highest score first, and by id among equals
 }
 
 // Sort puts entries into the order of a row.
 func Sort(entries []Entry) {
-	slices.SortFunc(entries, func(a, b Entry) int {
-		return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.ID, b.ID))
-	})
+	slices.SortFunc(entries, compare)
 }
+
+func compare(a, b Entry) int { return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.ID, b.ID)) }
 
 // encode packs a row whose entries are sorted.
 func (r Row) encode() ([]byte, error) {
-	n, width := len(r.Entries), narrow
-	if n > MaxEntries {
-		return nil, fmt.Errorf("%w: %d entries", ErrFormat, n)
+	if len(r.Entries) > MaxEntries {
+		return nil, fmt.Errorf("%w: %d entries", ErrFormat, len(r.Entries))
 	}
-	for _, e := range r.Entries {
-		if e.ID > math.MaxUint32 {
-			width = wide
-		}
+	ids := make([]uint64, len(r.Entries))
+	for i, e := range r.Entries {
+		ids[i] = e.ID
 	}
-	b := make([]byte, 0, headerBytes+n*(width+scoreBytes))
-	b = binary.BigEndian.AppendUint16(append(b, formatVersion, byte(width)), uint16(n))
-	b = binary.BigEndian.AppendUint32(b, r.At)
-	for _, e := range r.Entries {
-		if width == narrow {
-			b = binary.BigEndian.AppendUint32(b, uint32(e.ID))
-		} else {
-			b = binary.BigEndian.AppendUint64(b, e.ID)
-		}
-	}
+	width := row.Width(ids)
+	b := make([]byte, 0, headerBytes+len(ids)*(width+scoreBytes))
+	b = binary.BigEndian.AppendUint16(append(b, formatVersion, byte(width)), uint16(len(ids)))
+	b = row.AppendIDs(binary.BigEndian.AppendUint32(b, r.At), width, ids)
 	for _, e := range r.Entries {
 		b = binary.BigEndian.AppendUint32(b, math.Float32bits(e.Score))
 	}
 	return b, nil
 }
 
-// decode reads what encode wrote into r. Errors wrap ErrFormat.
+// decode reads what encode wrote into r. Errors wrap ErrFormat. Entries that cannot be
+// are refused: bad ids, scores that are no positive number, or another order than that
+// of a row.
 func (r *Row) decode(b []byte) error {
-	if len(b) < headerBytes || b[0] != formatVersion || b[1] != narrow && b[1] != wide {
+	if len(b) < headerBytes || b[0] != formatVersion {
 		return fmt.Errorf("%w: header", ErrFormat)
 	}
 	width, n := int(b[1]), int(binary.BigEndian.Uint16(b[2:]))
 	if n > MaxEntries || len(b) != headerBytes+n*(width+scoreBytes) {
 		return fmt.Errorf("%w: %d bytes for %d entries", ErrFormat, len(b), n)
 	}
-	r.At = binary.BigEndian.Uint32(b[4:])
-	ids, scores := b[headerBytes:], b[headerBytes+n*width:]
-	r.Entries = make([]Entry, n)
-	for i := range r.Entries {
-		e := &r.Entries[i]
-		if width == narrow {
-			e.ID = uint64(binary.BigEndian.Uint32(ids[i*narrow:]))
-		} else {
-			e.ID = binary.BigEndian.Uint64(ids[i*wide:])
-		}
-		e.Score = math.Float32frombits(binary.BigEndian.Uint32(scores[i*scoreBytes:]))
+	scores := b[headerBytes+n*width:]
+	ids, err := row.ReadIDs(b[headerBytes:headerBytes+n*width], width, n)
+	if err != nil {
+		return fmt.Errorf("%w: %w", ErrFormat, err)
 	}
-	return r.check()
-}
-
-// check refuses entries that cannot be: bad ids, scores that are no positive
-// number, or another order than that of a row.
-func (r *Row) check() error {
-	for i, e := range r.Entries {
-		if e.ID == 0 || e.ID > list.MaxID || !(e.Score > 0) || math.IsInf(float64(e.Score), 0) {
+	r.At, r.Entries = binary.BigEndian.Uint32(b[4:]), make([]Entry, n)
+	for i, id := range ids {
+		e := Entry{id, math.Float32frombits(binary.BigEndian.Uint32(scores[i*scoreBytes:]))}
+		if r.Entries[i] = e; !(e.Score > 0) || math.IsInf(float64(e.Score), 0) || i > 0 && compare(r.Entries[i-1], e) >= 0 {
 			return fmt.Errorf("%w: entry %d", ErrFormat, i)
-		}
-		if i == 0 {
-			continue
-		}
-		if before := r.Entries[i-1]; before.Score < e.Score || before.Score == e.Score && before.ID >= e.ID {
-			return fmt.Errorf("%w: entry %d is out of order", ErrFormat, i)
 		}
 	}
 	return nil

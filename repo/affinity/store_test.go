@@ -15,9 +15,12 @@ import (
 	"kith/repo/db"
 	"kith/repo/dbtest"
 	"kith/repo/interaction"
+	"kith/repo/row"
 )
 
 func TestMain(m *testing.M) { dbtest.Main(m) }
+
+func of(id, ver uint64) row.Meta { return row.Meta{AccountID: id, Ver: ver} }
 
 func newStore(t *testing.T) *Store {
 	pool := dbtest.DB(t)
@@ -39,7 +42,7 @@ func TestStore_Fold(t *testing.T) {
 	me := dbtest.IDs(t, 1)[0]
 	b := repo.Bucket(me)
 	batch := logged(t, me, me)
-	rows := []Row{{AccountID: me, At: 9, Entries: []Entry{{3, 2}, {4, 1}}}}
+	rows := []Row{{Meta: of(me, 0), At: 9, Entries: []Entry{{3, 2}, {4, 1}}}}
 	t.Run("Absent", func(t *testing.T) {
 		if r, err := s.Row(ctx, me); err != nil || r.Ver != 0 || r.AccountID != me {
 			t.Fatalf("got %+v, %v", r, err)
@@ -65,7 +68,7 @@ func TestStore_Fold(t *testing.T) {
 	})
 	t.Run("LostSwap", func(t *testing.T) { // the batch must stay
 		again := logged(t, me, me+1)
-		if won, err := s.Fold(ctx, b, []Row{{AccountID: me, At: 9, Entries: rows[0].Entries}}, []interaction.Batch{again}, 100); err != nil || won {
+		if won, err := s.Fold(ctx, b, []Row{{Meta: of(me, 0), At: 9, Entries: rows[0].Entries}}, []interaction.Batch{again}, 100); err != nil || won {
 			t.Fatalf("got %v, %v", won, err)
 		}
 		wantVer(t, s, me, rows[0].Ver)
@@ -79,7 +82,7 @@ func TestStore_Fold(t *testing.T) {
 func TestStore_Fold_UnknownOutcome(t *testing.T) {
 	s, ctx := newStore(t), t.Context()
 	me := dbtest.IDs(t, 1)[0]
-	rows := []Row{{AccountID: me, At: 9, Entries: []Entry{{3, 2}}}}
+	rows := []Row{{Meta: of(me, 0), At: 9, Entries: []Entry{{3, 2}}}}
 	if won, err := s.Fold(ctx, repo.Bucket(me), rows, nil, 100); err != nil || !won {
 		t.Fatalf("got %v, %v", won, err)
 	}
@@ -106,7 +109,7 @@ func TestStore_Fold_NotPrepared(t *testing.T) {
 	s := New(pool, cachetest.Local(t), slog.New(slog.DiscardHandler))
 	pool.MustExec(`SET GLOBAL max_prepared_stmt_count = 0`)
 	me := dbtest.IDs(t, 1)[0]
-	rows := []Row{{AccountID: me, At: 9, Entries: []Entry{{3, 2}}}}
+	rows := []Row{{Meta: of(me, 0), At: 9, Entries: []Entry{{3, 2}}}}
 	if won, err := s.Fold(t.Context(), repo.Bucket(me), rows, nil, 100); err != nil || !won {
 		t.Fatalf("got %v, %v; want won", won, err)
 	}
@@ -131,7 +134,7 @@ func TestStore_Fold_Race(t *testing.T) {
 	for i := range won {
 		wg.Go(func() {
 			var err error
-			won[i], err = s.Fold(context.Background(), repo.Bucket(me), []Row{{AccountID: me, At: 1, Entries: []Entry{{3, float32(i + 1)}}}}, []interaction.Batch{batch}, 1)
+			won[i], err = s.Fold(context.Background(), repo.Bucket(me), []Row{{Meta: of(me, 0), At: 1, Entries: []Entry{{3, float32(i + 1)}}}}, []interaction.Batch{batch}, 1)
 			if err != nil {
 				t.Error(err)
 			}
@@ -158,7 +161,7 @@ func TestStore_Fold_Many(t *testing.T) {
 		entries[i] = Entry{uint64(i + 1), float32(1000 - i)}
 	}
 	for i := range 1000 {
-		rows = append(rows, Row{AccountID: base + uint64(i+1)<<20, At: 9, Entries: entries})
+		rows = append(rows, Row{Meta: of(base+uint64(i+1)<<20, 0), At: 9, Entries: entries})
 	}
 	if won, err := s.Fold(ctx, repo.Bucket(base), rows, nil, 1); err != nil || !won {
 		t.Fatalf("got %v, %v", won, err)
@@ -186,7 +189,7 @@ func TestStore_BadBytes(t *testing.T) {
 
 func TestStore_Kept(t *testing.T) {
 	s, ctx := newStore(t), t.Context()
-	r := Row{AccountID: 5, Ver: 3, At: 9, Entries: []Entry{{3, 2}}}
+	r := Row{Meta: of(5, 3), At: 9, Entries: []Entry{{3, 2}}}
 	s.Keep(ctx, r)
 	if got, err := s.Kept(ctx, 5, 3); err != nil || !slices.Equal(got.Entries, r.Entries) || got.Ver != 3 {
 		t.Errorf("got %+v, %v", got, err)
@@ -197,5 +200,5 @@ func TestStore_Kept(t *testing.T) {
 }
 
 func TestStore_Indexes(t *testing.T) {
-	dbtest.CheckIndex(t, dbtest.DB(t), `SELECT account_id, ver, list FROM affinity WHERE (bucket, account_id) IN ((?,?),(?,?))`, 1, 1, 2, 2)
+	dbtest.CheckIndex(t, dbtest.DB(t), `SELECT account_id, ver, updated_at, list FROM affinity WHERE (bucket, account_id) IN ((?,?),(?,?)) ORDER BY bucket, account_id`, 1, 1, 2, 2)
 }

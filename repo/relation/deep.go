@@ -55,7 +55,7 @@ func (s *Store) steady(ctx context.Context, row Row, read func(Row) error) error
 func (s *Store) archiveStood(ctx context.Context, rows []Row) (bool, error) {
 	ids := idsOf(rows)
 	now := make(map[uint64][]byte, len(ids))
-	for part := range slices.Chunk(inOrder(ids), MaxRows) {
+	for part := range slices.Chunk(repo.InOrder(ids), MaxRows) {
 		where, args := db.Keys(part)
 		var some []struct {
 			AccountID uint64 `db:"account_id"`
@@ -225,7 +225,7 @@ func (s *Store) Rels(ctx context.Context, row Row, ids []uint64, of list.Rel) (r
 		if err != nil || same {
 			return rels, options, err
 		}
-		s.forget(ctx, looked)
+		s.Drop(ctx, looked)
 		if row, err = s.Row(ctx, row.AccountID); err != nil {
 			return rels, options, err
 		}

@@ -2,7 +2,6 @@ package relation
 
 import (
 	"fmt"
-	"math/rand/v2"
 
 	"kith/repo/list"
 )
@@ -69,6 +68,9 @@ func (d *Draft) Rel(id uint64) list.Rel { return d.list.Rel(id) }
 // Times returns when the owner followed id and when id followed the owner.
 func (d *Draft) Times(id uint64) (mine, theirs uint32) { return d.list.Times(id) }
 
+// Time returns since when id has stood in a section.
+func (d *Draft) Time(s list.Section, id uint64) (uint32, bool) { return d.list.Time(s, id) }
+
 // AddFollowing notes that the owner follows id since at.
 func (d *Draft) AddFollowing(id uint64, at uint32) bool {
 	return d.touch(d.list.AddFollowing(id, at))
@@ -118,111 +120,4 @@ func (d *Draft) Touch() { d.touch(true) }
 func (d *Draft) touch(changed bool) bool {
 	d.changed = d.changed || changed
 	return changed
-}
-
-// The bounds of a list that a store cuts. Sections beside friends, followers and
-// following are no lists of people to show, and need no 10,000 entries.
-const (
-	// MaxBeside is how many entries such a section is cut to when it has twice as
-	// many, or as many as friends, followers and following if that is less.
-	MaxBeside = 1000
-	// maxOptions is how many bytes the options are cut below when they have twice as many.
-	maxOptions = 32 << 10
-	// MaxList is the longest list of a row as long as at most 10,000 entries a
-	// section are kept: half of what memcached takes.
-	MaxList = 512 << 10
-)
-
-// Pack returns the row of a draft as it would be stored next, dated now and cut
-// where a section has grown to twice its bound.
-func (s *Store) Pack(d *Draft) (Row, error) { return d.Pack(s.unix(), s.cap) }
-
-func (s *Store) unix() uint32 { return uint32(s.now().Unix()) }
-
-// Pack returns the row as it would be stored next. Its Ver is still the one that
-// was read, until Swap gives it the next. A section that has grown to twice its bound, limit for friends, followers and following, is cut
-// to it, and what was cut goes to the archive with the row; a list longer than
-// MaxList has all of them cut. With a limit of 0 nothing is cut, and a list that
-// has outgrown a row gives repo.ErrTooLarge.
-func (d *Draft) Pack(now uint32, limit int) (Row, error) {
-	if limit == 0 {
-		limit = -1
-	}
-	return d.pack(now, limit, 2)
-}
-
-// pack is Pack that cuts what has grown to more than so many times its bound, and
-// nothing where limit is negative.
-func (d *Draft) pack(now uint32, limit, times int) (next Row, err error) {
-	next = Row{AccountID: d.row.AccountID, Ver: d.row.Ver, past: d.row.past, UpdatedAt: max(now, 1), token: d.row.token, notes: d.notes, noteless: d.noteless, ownGone: d.ownGone}
-	if next.moves, err = d.moves(); err != nil {
-		return Row{}, err
-	}
-	for ; ; times = 1 {
-		if limit >= 0 {
-			d.cutAll(&next, limit, times)
-		}
-		if next.List, err = d.list.Encode(nil); err != nil {
-			return Row{}, fmt.Errorf("pack list of account %d: %w", d.row.AccountID, err)
-		}
-		if limit < 0 || times == 1 || len(next.List) <= max(MaxList, MaxList/10_000*limit) {
-			break
-		}
-	}
-	if len(next.moves)+len(next.ownGone)+len(next.ownAdded)+len(next.cuts) > 0 {
-		d.archive.stamp = rand.Uint32()
-	}
-	next.Archived = d.archive.bytes()
-	next.Counts = d.Counts()
-	return next, nil
-}
-
-// cutAll cuts the sections that have grown to so many times their bound.
-func (d *Draft) cutAll(next *Row, limit, times int) {
-	for s := list.Friends; s <= list.Options; s++ {
-		most := limit
-		if s > list.Following {
-			most = min(limit, MaxBeside)
-		}
-		if n := d.list.Len(s); n > times*most {
-			d.cut(next, s, most)
-		}
-	}
-	if d.list.OptionBytes() > times*maxOptions {
-		for d.list.OptionBytes() > maxOptions {
-			d.cut(next, list.Options, d.list.Len(list.Options)/2)
-		}
-	}
-}
-
-// cut moves the oldest entries of a section to the archive until keep are left, and
-// returns how many.
-func (d *Draft) cut(next *Row, s list.Section, keep int) int {
-	cut := d.list.Cut(s, keep)
-	if cut == nil {
-		return 0
-	}
-	newest, _ := cut.Bounds(s)
-	d.archive.add(s, cut.Len(s), newest)
-	if received(s) {
-		next.cuts = append(next.cuts, sectionCut{s, cut})
-	} else {
-		next.ownAdded = append(next.ownAdded, ownRows(s, cut)...)
-	}
-	return cut.Len(s)
-}
-
-// moves packs the segments from which entries were taken.
-func (d *Draft) moves() (out []move, err error) {
-	for _, g := range d.segments {
-		if !g.changed {
-			continue
-		}
-		m, err := g.pack()
-		if err != nil {
-			return nil, fmt.Errorf("pack archive of account %d: %w", d.row.AccountID, err)
-		}
-		out = append(out, m)
-	}
-	return out, nil
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"kith/repo"
 	"kith/repo/db"
 )
 
@@ -26,14 +27,11 @@ const entryBytes = 10
 // too low; blocks, mutes and options are not in it.
 func (m Mark) Size() int { return entryBytes * (int(m.KeptFollowers) + int(m.KeptFollowing)) }
 
-// Absent returns the row of an account that has none: an empty list, Ver 0.
-func Absent(accountID uint64) Row { return absent(accountID) }
-
 // Marks returns the marks of those of ids that have a row, from the database.
 // Index: PRIMARY (bucket, account_id), one range an id.
 func (s *Store) Marks(ctx context.Context, ids []uint64) (map[uint64]Mark, error) {
 	out := make(map[uint64]Mark, len(ids))
-	for part := range slices.Chunk(inOrder(ids), MaxRows) {
+	for part := range slices.Chunk(repo.InOrder(ids), MaxRows) {
 		where, args := db.Keys(part)
 		var marks []Mark
 		err := s.db.SelectContext(ctx, &marks, `SELECT account_id, ver, kept_followers, kept_following FROM relation WHERE (bucket, account_id) IN (`+where+`)`, args...)

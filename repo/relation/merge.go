@@ -140,7 +140,7 @@ func (m *meeting) meet(g Segment, id uint64, r list.Rel) error {
 // it then is.
 func (s *Store) MergeLocked(ctx context.Context, id uint64, merged []list.Edge, merge func(d *Draft, left []list.Edge)) (Row, error) {
 	now := make([]Row, 1) // the row as it then is
-	won, err := s.locked(ctx, []uint64{id}, nil, func(tx *sqlx.Tx, rows map[uint64]Row) ([]Row, error) {
+	won, err := s.Store.Locked(ctx, []uint64{id}, nil, func(tx *sqlx.Tx, rows map[uint64]Row) ([]Row, error) {
 		d, left, err := openFor(ctx, tx, rows[id], merged)
 		if err != nil {
 			return nil, err

@@ -62,13 +62,13 @@ func (s *Store) Notes(ctx context.Context, id uint64, others []uint64) (map[uint
 
 // storeNotes writes the notes of a row inside the transaction that swaps it. Index:
 // PRIMARY, one row each, or a range.
-func storeNotes(ctx context.Context, x sqlx.ExecerContext, r Row) error {
+func storeNotes(ctx context.Context, x sqlx.ExecerContext, r *Row) error {
 	id := r.AccountID
-	if r.noteless {
+	if r.attached.noteless {
 		_, err := x.ExecContext(ctx, `DELETE FROM note WHERE bucket = ? AND account_id = ?`, Bucket(id), id)
 		return err
 	}
-	for _, n := range r.notes {
+	for _, n := range r.attached.notes {
 		var err error
 		if n.Body == "" {
 			_, err = x.ExecContext(ctx, `DELETE FROM note WHERE bucket = ? AND account_id = ? AND other_id = ?`, Bucket(id), id, n.OtherID)

@@ -55,7 +55,7 @@ func (s *Store) Missing(ctx context.Context, ids []uint64) (map[uint64]bool, err
 func (s *Store) Forget(ctx context.Context, id uint64, ids []uint64, dry bool) (gone []uint64, err error) {
 	won := false
 	for try := 0; try < lockTries && !won && err == nil; try++ {
-		won, err = s.locked(ctx, []uint64{id}, nil, func(tx *sqlx.Tx, rows map[uint64]Row) ([]Row, error) {
+		won, err = s.Store.Locked(ctx, []uint64{id}, nil, func(tx *sqlx.Tx, rows map[uint64]Row) ([]Row, error) {
 			d, names, err := forget(ctx, tx, rows[id], ids)
 			if gone = names; err != nil || dry || !d.Changed() {
 				return nil, err

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"kith/repo"
 	"kith/repo/db"
 	"kith/repo/list"
 )
@@ -31,7 +32,7 @@ type outlineRow struct {
 // Index: PRIMARY (bucket, account_id), one range an id.
 func (s *Store) Outlines(ctx context.Context, ids []uint64) ([]Outline, error) {
 	var out []Outline
-	for part := range slices.Chunk(inOrder(ids), MaxRows) {
+	for part := range slices.Chunk(repo.InOrder(ids), MaxRows) {
 		where, args := db.Keys(part)
 		var rows []outlineRow
 		err := s.db.SelectContext(ctx, &rows, `SELECT account_id, ver, LEFT(list, ?) AS start FROM relation WHERE (bucket, account_id) IN (`+where+`) ORDER BY bucket, account_id`,
@@ -67,9 +68,6 @@ func outlines(rows []outlineRow) []Outline {
 	}
 	return out
 }
-
-// Time returns since when id has stood in a section.
-func (d *Draft) Time(s list.Section, id uint64) (uint32, bool) { return d.list.Time(s, id) }
 
 // CountLong counts the rows that Long returns. Index: by_blocks, a range that
 // is read without its rows.

@@ -170,7 +170,7 @@ func (d *Draft) recallOwn(ctx context.Context, q sqlx.QueryerContext) error {
 			ids = append(ids, w.id)
 		}
 	}
-	rows, err := ownOf(ctx, q, keysOf(d.AccountID(), inOrder(ids)))
+	rows, err := ownOf(ctx, q, keysOf(d.AccountID(), repo.InOrder(ids)))
 	if err != nil {
 		return err
 	}

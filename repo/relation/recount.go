@@ -60,17 +60,3 @@ func countArchive(ctx context.Context, q sqlx.QueryerContext, id uint64) (a Arch
 	}
 	return a, nil
 }
-
-// Add counts n more entries of a section.
-func (c *Counts) Add(s list.Section, n int) {
-	switch s {
-	case list.Friends:
-		c.Friends += uint32(n)
-		c.Followers += uint32(n)
-		c.Following += uint32(n)
-	case list.Followers:
-		c.Followers += uint32(n)
-	case list.Following:
-		c.Following += uint32(n)
-	}
-}

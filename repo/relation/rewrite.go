@@ -86,8 +86,8 @@ func (s *Store) Rewrite(ctx context.Context, id uint64, told *Told) (done Rewrit
 }
 
 func (s *Store) rewrite(ctx context.Context, id uint64, told *Told) (done Rewritten, won bool, err error) {
-	won, err = s.locked(ctx, []uint64{id}, nil, func(tx *sqlx.Tx, rows map[uint64]Row) ([]Row, error) {
-		w := newRewrite(tx, rows[id], told)
+	won, err = s.Store.Locked(ctx, []uint64{id}, nil, func(tx *sqlx.Tx, rows map[uint64]Row) ([]Row, error) {
+		w := newRewrite(s, tx, rows[id], told)
 		if err := w.run(ctx); err != nil {
 			return nil, err
 		}
@@ -101,6 +101,7 @@ func (s *Store) rewrite(ctx context.Context, id uint64, told *Told) (done Rewrit
 
 // rewrite is one account on its way to be right.
 type rewrite struct {
+	store   *Store
 	q       sqlx.QueryerContext
 	row     Row
 	absent  bool   // there is no row
@@ -120,8 +121,8 @@ type rewrite struct {
 }
 
 // newRewrite salvages a locked row.
-func newRewrite(tx *sqlx.Tx, row Row, told *Told) *rewrite {
-	w := &rewrite{q: tx, row: row, absent: row.Ver == 0, told: newWords(told), out: map[uint64]bool{}, past: map[Beside]bool{}}
+func newRewrite(s *Store, tx *sqlx.Tx, row Row, told *Told) *rewrite {
+	w := &rewrite{store: s, q: tx, row: row, absent: row.Ver == 0, told: newWords(told), out: map[uint64]bool{}, past: map[Beside]bool{}}
 	w.list, w.done.Lost = Salvage(row.List)
 	if w.absent {
 		w.done.Lost = everySection
@@ -216,13 +217,13 @@ func (w *rewrite) inspect(g Segment) error {
 		l.Each(s, func(id uint64, _, _ uint32) { w.past[Beside{Section: s, Entry: list.Entry{ID: id}}] = true })
 	}
 	if w.absent {
-		w.row.past = max(w.row.past, g.Ver, g.Seq)
+		w.row.Past(max(g.Ver, g.Seq))
 	}
 	return nil
 }
 
 // last is the ver after which nothing may have been made.
-func (w *rewrite) last() uint64 { return max(w.row.Ver, w.row.past) }
+func (w *rewrite) last() uint64 { return w.row.Last() }
 
 // mend puts one segment right, if anything is wrong with it. One that is newer
 // than its row goes back into the row: it stands where a segment to come will.

@@ -14,26 +14,12 @@ import (
 
 // Stored is a row with all its columns, whether they agree or not, and a list
 // whose bytes nobody has looked at yet: what an audit begins with.
-type Stored struct {
-	Row
-	Columns
-}
-
-// Columns are what a row says beside its list about the length of the list.
-type Columns struct {
-	KeptFollowers uint32
-	KeptFollowing uint32
-	Blocks        uint32
-}
-
-// ColumnsOf returns the columns that a list must have beside it.
-func ColumnsOf(v list.View) Columns {
-	return Columns{uint32(keptFollowers(v)), uint32(keptFollowing(v)), uint32(blocks(v))}
-}
+type Stored = Row
 
 // Kept returns the counts of an account of which this list is all there is.
 func Kept(v list.View) Counts {
-	return Counts{uint32(v.Len(list.Friends)), uint32(keptFollowers(v)), uint32(keptFollowing(v))}
+	c := ColumnsOf(v)
+	return Counts{uint32(v.Len(list.Friends)), c.KeptFollowers, c.KeptFollowing}
 }
 
 // Segment is an archive segment as it is stored, its list unproven. With Own it is
@@ -45,42 +31,10 @@ type Segment struct {
 	List []byte `db:"list"`
 }
 
-// storedColumns of a row in the order in which scanStored reads them.
-const storedColumns = `account_id, ver, list, friends, followers, following, archived, updated_at, kept_followers, kept_following, blocks`
-
-func scanStored(rows *sqlx.Rows, each func(Stored) error) error {
-	defer rows.Close()
-	for rows.Next() {
-		var r Stored
-		err := rows.Scan(&r.AccountID, &r.Ver, &r.List, &r.Friends, &r.Followers, &r.Following, &r.Archived, &r.UpdatedAt, &r.KeptFollowers, &r.KeptFollowing, &r.Blocks)
-		r.hollow()
-		if err == nil {
-			err = each(r)
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return rows.Err()
-}
-
 // Scan hands up to limit rows that come after the given account in key order
-// (0 for the first) to each, as they arrive: one is in memory at a time. An error
-// of each ends the scan. Index: PRIMARY (bucket, account_id), a range in each
-// bucket.
+// (0 for the first) to each.
 func (s *Store) Scan(ctx context.Context, after uint64, limit int, each func(Stored) error) error {
-	err := db.Walk(ctx, s.db, `relation`, after, db.LastKey, limit, func(p db.Part) (n int, err error) {
-		rows, err := s.db.QueryxContext(ctx, `SELECT `+storedColumns+` FROM relation WHERE bucket = ? AND account_id > ? AND account_id <= ? ORDER BY account_id LIMIT ?`,
-			p.Bucket, p.After, p.Last, p.Limit)
-		if err == nil {
-			err = scanStored(rows, func(r Stored) error { n++; return each(r) })
-		}
-		return n, db.Wrap(err)
-	})
-	if err != nil {
-		return fmt.Errorf("scan relations after %d: %w", after, err)
-	}
-	return nil
+	return s.Store.Walk(ctx, after, limit, each)
 }
 
 // Archived returns up to limit accounts that have anything in the archive and come
@@ -95,7 +49,7 @@ func (s *Store) Archived(ctx context.Context, after, last uint64, limit int) (al
 		}
 		all = append(all, some...)
 	}
-	all = inOrder(all)
+	all = repo.InOrder(all)
 	return all[:min(len(all), limit)], nil
 }
 
@@ -132,15 +86,22 @@ func (s *Store) Examine(ctx context.Context, id uint64, locked bool, row func(St
 			return fmt.Errorf("examine account %d: %w", id, err)
 		}
 	}
-	err := db.Retry(ctx, lockTries, func(ctx context.Context) error {
-		return db.WithTx(ctx, s.db, func(tx *sqlx.Tx) error {
-			return examine(ctx, tx, id, ` FOR UPDATE`, row, segment)
+	for range lockTries {
+		won, err := s.Store.Locked(ctx, []uint64{id}, nil, func(tx *sqlx.Tx, rows map[uint64]Row) ([]Row, error) {
+			err := row(rows[id])
+			if err == nil {
+				err = eachSegment(ctx, tx, id, segment)
+			}
+			return nil, err
 		})
-	})
-	if err != nil {
-		return fmt.Errorf("examine account %d: %w", id, db.Wrap(err))
+		if err != nil {
+			return fmt.Errorf("examine account %d: %w", id, err)
+		}
+		if won {
+			return nil
+		}
 	}
-	return nil
+	return fmt.Errorf("examine account %d: %w", id, repo.ErrConflict)
 }
 
 const (
@@ -154,37 +115,17 @@ const (
 // stood still meanwhile: then the row, at whatever moment it was read, goes with
 // it. Followers who come to an account that everybody follows change the row only.
 func (s *Store) examineLoose(ctx context.Context, id uint64, row func(Stored) error, segment func(Segment) error) (steady bool, err error) {
-	var read Stored
-	note := func(r Stored) error {
-		read = r
-		return row(r)
-	}
-	err = examine(ctx, s.db, id, "", note, segment)
+	rows, err := s.Fresh(ctx, []uint64{id})
 	if err != nil {
 		return false, err
 	}
-	return s.archiveStood(ctx, []Row{read.Row})
-}
-
-func examine(ctx context.Context, q sqlx.QueryerContext, id uint64, lock string, row func(Stored) error, segment func(Segment) error) error {
-	r, err := readStored(ctx, q, id, lock)
-	if err != nil {
-		return err
+	if err := row(rows[id]); err != nil {
+		return false, err
 	}
-	if err := row(r); err != nil {
-		return err
+	if err := eachSegment(ctx, s.db, id, segment); err != nil {
+		return false, err
 	}
-	return eachSegment(ctx, q, id, segment)
-}
-
-// readStored reads one row. Index: PRIMARY (bucket, account_id).
-func readStored(ctx context.Context, q sqlx.QueryerContext, id uint64, lock string) (Stored, error) {
-	out := Stored{Row: absent(id)}
-	rows, err := q.QueryxContext(ctx, `SELECT `+storedColumns+` FROM relation WHERE bucket = ? AND account_id = ?`+lock, Bucket(id), id)
-	if err == nil {
-		err = scanStored(rows, func(r Stored) error { out = r; return nil })
-	}
-	return out, err
+	return s.archiveStood(ctx, []Row{rows[id]})
 }
 
 // eachSegment hands the segments of an account to fn, one in memory at a time, and

@@ -137,31 +137,8 @@ func (g Segment) open(id uint64) (*segment, error) {
 	return &segment{Header: g.Header, list: l}, nil
 }
 
-// storeArchive writes what a packed row brings for the archive, inside the
-// transaction that swaps the row and so holds its lock.
-func storeArchive(ctx context.Context, tx *sqlx.Tx, r Row) error {
-	for _, m := range r.moves {
-		if err := storeSegment(ctx, tx, r, m); err != nil {
-			return err
-		}
-	}
-	if err := storeOwn(ctx, tx, r.AccountID, r.ownGone, r.ownAdded); err != nil {
-		return err
-	}
-	if err := storeNotes(ctx, tx, r); err != nil {
-		return err
-	}
-	a := archiving{tx: tx, row: r}
-	for _, c := range r.cuts {
-		if err := a.put(ctx, c.section, c.list); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // storeSegment writes or deletes one segment. Index: PRIMARY, one row.
-func storeSegment(ctx context.Context, x sqlx.ExecerContext, r Row, m move) (err error) {
+func storeSegment(ctx context.Context, x sqlx.ExecerContext, r *Row, m move) (err error) {
 	if m.N == 0 {
 		_, err = x.ExecContext(ctx, `DELETE FROM relation_archive WHERE bucket = ? AND account_id = ? AND section = ? AND seq = ?`, Bucket(r.AccountID), r.AccountID, m.Section, m.Seq)
 		return err
@@ -178,7 +155,7 @@ const putSegment = `INSERT INTO relation_archive (bucket, account_id, section, s
 // archiving puts received entries into the segments of one row.
 type archiving struct {
 	tx   *sqlx.Tx
-	row  Row
+	row  *Row
 	made uint64 // segments so far
 }
 

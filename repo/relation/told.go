@@ -181,7 +181,7 @@ func (w *rewrite) askAgain(ctx context.Context) error {
 // ask adds what the row and archive of id say about the account. Whoever cannot
 // answer has no say.
 func (t *Told) ask(ctx context.Context, w *rewrite, id uint64) error {
-	r, err := readStored(ctx, w.q, id, "")
+	rows, err := w.store.Store.Load(ctx, w.q, []uint64{id})
 	if err != nil {
 		return err
 	}
@@ -199,7 +199,7 @@ func (t *Told) ask(ctx context.Context, w *rewrite, id uint64) error {
 		said.Take(l, w.row.AccountID)
 		return true
 	}
-	ok := hear(r.List)
+	ok := hear(rows[id].List)
 	if ok && said.Rel(w.row.AccountID) == 0 {
 		err = eachSegment(ctx, w.q, id, func(g Segment) error { ok = ok && hear(g.List); return nil })
 	}

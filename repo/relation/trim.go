@@ -14,7 +14,7 @@ import (
 // transaction that shortens the row. It returns how many. Counts do not change. It holds the row's lock meanwhile, so that a row which is
 // written all the time is trimmed all the same.
 func (s *Store) Trim(ctx context.Context, id uint64, limit int) (entries int, err error) {
-	won, err := s.locked(ctx, []uint64{id}, nil, func(_ *sqlx.Tx, rows map[uint64]Row) ([]Row, error) {
+	won, err := s.Store.Locked(ctx, []uint64{id}, nil, func(_ *sqlx.Tx, rows map[uint64]Row) ([]Row, error) {
 		d, err := Open(rows[id])
 		if err != nil {
 			return nil, err

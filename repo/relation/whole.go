@@ -12,7 +12,7 @@ import (
 // read.
 func (s *Store) Whole(ctx context.Context, id uint64) (row Row, archive []list.View, err error) {
 	err = s.Examine(ctx, id, false, func(r Stored) error {
-		row, archive = r.Row, nil
+		row, archive = r, nil
 		return nil
 	}, func(g Segment) error {
 		v, err := g.view(id)

@@ -4,10 +4,9 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 
-	"kith/repo/list"
+	"kith/repo/row"
 )
 
 // ErrFormat says that bytes are no suggestions. Every decode error wraps it.
@@ -16,7 +15,6 @@ var ErrFormat = errors.New("bad suggest bytes")
 const (
 	formatVersion = 1
 	headerBytes   = 6
-	narrow, wide  = 4, 8
 )
 
 // Bounds of a row.
@@ -27,8 +25,7 @@ const (
 
 // Row is one suggest row. Ver 0 means that there is none yet.
 type Row struct {
-	AccountID uint64
-	Ver       uint64
+	row.Meta
 	MadeAt    uint32   // unix seconds, 0: never made
 	Suggested []uint64 // best first
 	Dismissed []uint64 // newest first
@@ -54,48 +51,25 @@ func (r *Row) Dismiss(id uint64) bool {
 }
 
 func (r Row) encode() []byte {
-	width := narrow
-	for _, ids := range [][]uint64{r.Suggested, r.Dismissed} {
-		if len(ids) > 0 && slices.Max(ids) > math.MaxUint32 {
-			width = wide
-		}
-	}
+	width := row.Width(r.Suggested, r.Dismissed)
 	b := make([]byte, 0, headerBytes+width*(len(r.Suggested)+len(r.Dismissed)))
 	b = binary.BigEndian.AppendUint16(append(b, formatVersion, byte(width)), uint16(len(r.Suggested)))
 	b = binary.BigEndian.AppendUint16(b, uint16(len(r.Dismissed)))
-	for _, ids := range [][]uint64{r.Suggested, r.Dismissed} {
-		for _, id := range ids {
-			if width == narrow {
-				b = binary.BigEndian.AppendUint32(b, uint32(id))
-			} else {
-				b = binary.BigEndian.AppendUint64(b, id)
-			}
-		}
-	}
-	return b
+	return row.AppendIDs(row.AppendIDs(b, width, r.Suggested), width, r.Dismissed)
 }
 
 // decode reads what encode wrote into r. Errors wrap ErrFormat.
 func (r *Row) decode(b []byte) error {
-	if len(b) < headerBytes || b[0] != formatVersion || b[1] != narrow && b[1] != wide {
+	if len(b) < headerBytes || b[0] != formatVersion {
 		return fmt.Errorf("%w: header", ErrFormat)
 	}
-	width := int(b[1])
 	suggested, dismissed := int(binary.BigEndian.Uint16(b[2:])), int(binary.BigEndian.Uint16(b[4:]))
-	b = b[headerBytes:]
-	if suggested > MaxSuggested || dismissed > MaxDismissed || len(b) != width*(suggested+dismissed) {
-		return fmt.Errorf("%w: %d bytes for %d and %d ids", ErrFormat, len(b), suggested, dismissed)
+	if suggested > MaxSuggested || dismissed > MaxDismissed {
+		return fmt.Errorf("%w: %d and %d ids", ErrFormat, suggested, dismissed)
 	}
-	ids := make([]uint64, suggested+dismissed)
-	for i := range ids {
-		if width == narrow {
-			ids[i] = uint64(binary.BigEndian.Uint32(b[i*narrow:]))
-		} else {
-			ids[i] = binary.BigEndian.Uint64(b[i*wide:])
-		}
-		if ids[i] == 0 || ids[i] > list.MaxID {
-			return fmt.Errorf("%w: id %d", ErrFormat, i)
-		}
+	ids, err := row.ReadIDs(b[headerBytes:], int(b[1]), suggested+dismissed)
+	if err != nil {
+		return fmt.Errorf("%w: %w", ErrFormat, err)
 	}
 	r.Suggested, r.Dismissed = ids[:suggested:suggested], ids[suggested:]
 	return nil

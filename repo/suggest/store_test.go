@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"kith/repo"
 	"kith/repo/cache"
@@ -19,7 +20,7 @@ import (
 func TestMain(m *testing.M) { dbtest.Main(m) }
 
 func newStore(t *testing.T) *Store {
-	return New(dbtest.DB(t), cachetest.Local(t), slog.New(slog.DiscardHandler))
+	return New(dbtest.DB(t), cachetest.Local(t), time.Now, slog.New(slog.DiscardHandler))
 }
 
 func TestStore_Edit(t *testing.T) {
@@ -41,7 +42,7 @@ func TestStore_Edit(t *testing.T) {
 		r, err := s.Row(ctx, me)
 		if fresh {
 			var rows map[uint64]Row
-			rows, err = s.load(ctx, []uint64{me})
+			rows, err = s.rows.Fresh(ctx, []uint64{me})
 			r = rows[me]
 		}
 		if err != nil || r.Ver == 0 || r.MadeAt != 99 || !slices.Equal(r.Suggested, []uint64{5, 1 << 40}) || !slices.Equal(r.Dismissed, []uint64{7}) {
@@ -87,9 +88,9 @@ func TestStore_Edit_UnknownOutcome(t *testing.T) {
 func TestStore_BadBytes(t *testing.T) {
 	pool := dbtest.DB(t)
 	var log strings.Builder
-	s := New(pool, cache.NewNone(), slog.New(slog.NewTextHandler(&log, nil)))
+	s := New(pool, cache.NewNone(), time.Now, slog.New(slog.NewTextHandler(&log, nil)))
 	me := dbtest.IDs(t, 1)[0]
-	pool.MustExec(`INSERT INTO suggest (bucket, account_id, ver, list, made_at) VALUES (?, ?, 7, 'junk', 99)`, repo.Bucket(me), me)
+	pool.MustExec(`INSERT INTO suggest (bucket, account_id, ver, list, made_at, updated_at) VALUES (?, ?, 7, 'junk', 99, 1)`, repo.Bucket(me), me)
 	r, err := s.Row(t.Context(), me)
 	if err != nil || r.Ver != 7 || r.MadeAt != 0 || len(r.Suggested) != 0 || !strings.Contains(log.String(), "begin anew") {
 		t.Fatalf("got %+v, %v, log %s", r, err, log.String())
@@ -115,7 +116,7 @@ func TestStore_Edit_Race(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	if rows, err := s.load(ctx, []uint64{me}); err != nil || len(rows[me].Dismissed) != 8 {
+	if rows, err := s.rows.Fresh(ctx, []uint64{me}); err != nil || len(rows[me].Dismissed) != 8 {
 		t.Errorf("got %+v, %v", rows[me], err)
 	}
 }
@@ -183,6 +184,6 @@ func FuzzRow(f *testing.F) {
 }
 
 func TestStore_Indexes(t *testing.T) {
-	dbtest.CheckIndex(t, dbtest.DB(t), `SELECT account_id, ver, list, made_at FROM suggest WHERE (bucket, account_id) IN ((?,?),(?,?))`, 1, 1, 2, 2)
+	dbtest.CheckIndex(t, dbtest.DB(t), `SELECT account_id, ver, updated_at, list, made_at FROM suggest WHERE (bucket, account_id) IN ((?,?),(?,?)) ORDER BY bucket, account_id`, 1, 1, 2, 2)
 	dbtest.CheckIndex(t, dbtest.DB(t), `SELECT account_id, made_at FROM suggest WHERE (bucket, account_id) IN ((?,?),(?,?))`, 1, 1, 2, 2)
 }

@@ -12,7 +12,7 @@ CREATE TABLE IF NOT EXISTS affinity (
     account_id BIGINT UNSIGNED   NOT NULL,
     ver        BIGINT UNSIGNED   NOT NULL COMMENT 'raised by every change, by a random step',
     list       MEDIUMBLOB        NOT NULL,
-    updated_at INT UNSIGNED      NOT NULL COMMENT 'unix seconds',
+    updated_at INT UNSIGNED      NOT NULL COMMENT 'unix seconds; 0: the row counts as empty',
     PRIMARY KEY (bucket, account_id)
 ) ENGINE = InnoDB DEFAULT CHARSET = utf8mb4 ROW_FORMAT = DYNAMIC;
 

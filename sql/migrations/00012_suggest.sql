@@ -13,6 +13,7 @@ CREATE TABLE IF NOT EXISTS suggest (
     ver        BIGINT UNSIGNED   NOT NULL COMMENT 'raised by every change, by a random step',
     list       MEDIUMBLOB        NOT NULL,
     made_at    INT UNSIGNED      NOT NULL COMMENT 'unix seconds, 0: never made',
+    updated_at INT UNSIGNED      NOT NULL COMMENT 'unix seconds; 0: the row counts as empty',
     PRIMARY KEY (bucket, account_id)
 ) ENGINE = InnoDB DEFAULT CHARSET = utf8mb4 ROW_FORMAT = DYNAMIC;
 

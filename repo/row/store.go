@@ -1,0 +1,189 @@
+package row
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/jmoiron/sqlx"
+
+	"kith/repo"
+	"kith/repo/cache"
+	"kith/repo/db"
+)
+
+// MaxRows bounds how many rows one statement reads. MariaDB turns an IN list of 1,000
+// values, two for each row, into a temporary table.
+const MaxRows = 480
+
+// MaxHeld is how many rows one Locked takes as held.
+const MaxHeld = 2
+
+// Store reads and swaps the rows of one table. It is safe for concurrent use.
+type Store[R any] struct {
+	kind        Kind[R]
+	db          *sqlx.DB
+	rows, heads cache.Reader[R]
+	columns     string // of a SELECT, after the list
+	insert      string // up to VALUES
+	group       string // of placeholders, for one row
+	update      string // what ON DUPLICATE KEY does to the columns
+}
+
+// New makes a store of one kind of row.
+func New[R any](pool *sqlx.DB, c cache.Cache, k Kind[R]) *Store[R] {
+	s := &Store[R]{kind: k, db: pool}
+	s.columns = strings.Join(append([]string{""}, k.Columns[1:]...), ", ")
+	s.insert = `INSERT INTO ` + k.Table + ` (bucket, account_id, ver, list` + s.columns + `, updated_at) VALUES `
+	s.group = `(?,?,?,?` + strings.Repeat(`,?`, len(k.Columns)) + `)`
+	for _, c := range k.Columns {
+		s.update += c + `=VALUES(` + c + `), `
+	}
+	s.rows = cache.Reader[R]{Cache: c, Key: s.key, Unpack: s.unpack, Pack: s.pack, Load: s.Fresh, Vers: s.Vers}
+	s.heads = cache.Reader[R]{Cache: c, Key: s.key, Unpack: s.unpack, Pack: s.packHead, Load: s.loadHeads, Vers: s.Vers, Heads: true}
+	return s
+}
+
+// Rows returns the row of each id, in their order, through the cache; one with Ver 0
+// where there is none.
+func (s *Store[R]) Rows(ctx context.Context, ids []uint64) ([]R, error) { return s.rows.Read(ctx, ids) }
+
+// Row is Rows of one.
+func (s *Store[R]) Row(ctx context.Context, id uint64) (R, error) { return s.rows.One(ctx, id) }
+
+// Heads is Rows for who shows them and needs no list: see cache.Cache. The lists may be
+// empty.
+func (s *Store[R]) Heads(ctx context.Context, ids []uint64) ([]R, error) {
+	return s.heads.Read(ctx, ids)
+}
+
+// Fresh returns the rows of ids from the database, as of one moment.
+func (s *Store[R]) Fresh(ctx context.Context, ids []uint64) (map[uint64]R, error) {
+	return s.load(ctx, s.db, ids, `list`, nil, "")
+}
+
+// Load is Fresh within a transaction or on a pool.
+func (s *Store[R]) Load(ctx context.Context, q sqlx.QueryerContext, ids []uint64) (map[uint64]R, error) {
+	return s.load(ctx, q, ids, `list`, nil, "")
+}
+
+func (s *Store[R]) loadHeads(ctx context.Context, ids []uint64) (map[uint64]R, error) {
+	return s.load(ctx, s.db, ids, `''`, nil, "")
+}
+
+// lock reads rows under their locks. Those of held that are current are not read again,
+// as their lists may be long.
+func (s *Store[R]) lock(ctx context.Context, tx *sqlx.Tx, ids []uint64, held []R) (map[uint64]R, error) {
+	if len(held) == 0 {
+		return s.load(ctx, tx, ids, `list`, nil, ` FOR UPDATE`)
+	}
+	args := make([]any, 0, 2*MaxHeld)
+	for i := range MaxHeld { // always as many, so that few texts are kept
+		m := s.kind.Meta(&held[min(i, len(held)-1)])
+		args = append(args, m.AccountID, m.Ver)
+	}
+	rows, err := s.load(ctx, tx, ids, `IF((account_id, ver) IN (`+db.Repeat(`(?,?)`, MaxHeld)+`), '', list)`, args, ` FOR UPDATE`)
+	for i := range held {
+		m := s.kind.Meta(&held[i])
+		if r, ok := rows[m.AccountID]; ok && s.kind.Meta(&r).Ver == m.Ver && s.kind.Meta(&r).UpdatedAt != neverUpdated {
+			rows[m.AccountID] = held[i]
+		}
+	}
+	return rows, err
+}
+
+// load reads rows by primary key, the list by an expression with arguments. Index:
+// PRIMARY (bucket, account_id), one range an id.
+func (s *Store[R]) load(ctx context.Context, q sqlx.QueryerContext, ids []uint64, list string, args []any, lock string) (map[uint64]R, error) {
+	out := make(map[uint64]R, len(ids))
+	for _, id := range ids {
+		out[id] = s.kind.Empty(Meta{AccountID: id})
+	}
+	for part := range slices.Chunk(repo.InOrder(ids), MaxRows) {
+		where, keys := db.Keys(padded(part, lock != ""))
+		rows, err := q.QueryxContext(ctx, `SELECT account_id, ver, updated_at, `+list+s.columns+` FROM `+s.kind.Table+
+			` WHERE (bucket, account_id) IN (`+where+`) ORDER BY bucket, account_id`+lock, append(slices.Clip(args), keys...)...)
+		if err == nil {
+			err = s.scan(rows, func(id uint64, r R) error {
+				out[id] = r
+				return nil
+			})
+		}
+		if err != nil {
+			return nil, fmt.Errorf("load %d rows of %s: %w", len(part), s.kind.Table, db.Wrap(err))
+		}
+	}
+	return out, nil
+}
+
+// scan hands rows to each as they arrive.
+func (s *Store[R]) scan(rows *sqlx.Rows, each func(id uint64, r R) error) error {
+	defer rows.Close()
+	for rows.Next() {
+		var r R
+		m := s.kind.Meta(&r)
+		err := s.kind.Scan(&r, func(columns ...any) error {
+			return rows.Scan(append([]any{&m.AccountID, &m.Ver, &m.UpdatedAt}, columns...)...)
+		})
+		if m.UpdatedAt == neverUpdated {
+			r = s.kind.Empty(*m) // a phantom
+		}
+		if err == nil {
+			err = each(m.AccountID, r)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return rows.Err()
+}
+
+// Walk hands up to limit rows that come after an account in key order (0 for the first)
+// to each, as they arrive: one is in memory at a time. An error of each ends the walk.
+// Index: PRIMARY (bucket, account_id), a range in each bucket.
+func (s *Store[R]) Walk(ctx context.Context, after uint64, limit int, each func(R) error) error {
+	err := db.Walk(ctx, s.db, s.kind.Table, after, db.LastKey, limit, func(p db.Part) (n int, err error) {
+		rows, err := s.db.QueryxContext(ctx, `SELECT account_id, ver, updated_at, list`+s.columns+` FROM `+s.kind.Table+
+			` WHERE bucket = ? AND account_id > ? AND account_id <= ? ORDER BY account_id LIMIT ?`, p.Bucket, p.After, p.Last, p.Limit)
+		if err == nil {
+			err = s.scan(rows, func(_ uint64, r R) error { n++; return each(r) })
+		}
+		return n, db.Wrap(err)
+	})
+	if err != nil {
+		return fmt.Errorf("walk %s after %d: %w", s.kind.Table, after, err)
+	}
+	return nil
+}
+
+// Vers returns the vers of those of ids that have a row, from the database. Index:
+// PRIMARY (bucket, account_id), one range an id.
+func (s *Store[R]) Vers(ctx context.Context, ids []uint64) (map[uint64]uint64, error) {
+	out := make(map[uint64]uint64, len(ids))
+	for part := range slices.Chunk(repo.InOrder(ids), MaxRows) {
+		where, args := db.Keys(part)
+		var found []Meta
+		err := s.db.SelectContext(ctx, &found, `SELECT account_id, ver, updated_at FROM `+s.kind.Table+` WHERE (bucket, account_id) IN (`+where+`)`, args...)
+		if err != nil {
+			return nil, fmt.Errorf("load the vers of %d rows of %s: %w", len(part), s.kind.Table, db.Wrap(err))
+		}
+		for _, m := range found {
+			out[m.AccountID] = m.Ver
+		}
+	}
+	return out, nil
+}
+
+// padded repeats the last of the ids of a locking read of more than 32 until their
+// number is a multiple of 16. The text of that statement, which a connection keeps,
+// is then one of few; a row that is named twice is locked and read once.
+func padded(ids []uint64, locking bool) []uint64 {
+	if !locking || len(ids) <= 32 {
+		return ids
+	}
+	for ids = slices.Clip(ids); len(ids)%16 != 0; {
+		ids = append(ids, ids[len(ids)-1])
+	}
+	return ids
+}

@@ -1,0 +1,259 @@
+package row
+
+import (
+	"bytes"
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/jmoiron/sqlx"
+
+	"kith/repo"
+	"kith/repo/db"
+)
+
+// swapRows is the most rows of one statement; a swap of more is a transaction of
+// several. A connection keeps its statements (see package db), each number of rows
+// being one, in 9 MB of the server's memory for all of these on relations. For 96 it
+// would be some four times as much, and large commits cost the server about a tenth
+// less; with 24 they cost more (repo/relation, BenchmarkSwap).
+const swapRows = 48
+
+// Swap stores rows, each only where its ver is still the one that was read, all or none,
+// and then in the cache. It gives them their next ver and reports whether they won.
+func (s *Store[R]) Swap(ctx context.Context, rows []R) (won bool, err error) {
+	if len(rows) == 0 {
+		return true, nil
+	}
+	s.kind.raise(rows)
+	if len(rows) <= swapRows && !slices.ContainsFunc(rows, s.attached) {
+		err = s.swapAlone(ctx, rows)
+	} else {
+		err = db.WithTx(ctx, s.db, func(tx *sqlx.Tx) error { return s.swap(ctx, tx, rows) })
+	}
+	if won, err = s.resolve(ctx, rows, err); won {
+		s.Put(ctx, rows)
+	}
+	return won, err
+}
+
+func (s *Store[R]) attached(r R) bool { return s.kind.Attached != nil && s.kind.Attached(&r) }
+
+// Locked reads the rows of ids under their locks, hands them to edit and swaps the rows
+// that it returns, with what is attached to them, all in one transaction, in which edit
+// may do more. Where Swap would lose again and again to other processes, this waits its
+// turn instead. Of held, up to MaxHeld rows, those that are current are not read again.
+//
+// The returned rows have their next ver afterwards. The cache gets them and those that
+// were only read: whoever is answered from them is not to read older ones later. Not won, without an error, means that nothing was changed and that all
+// may be done again. An error of edit is returned.
+func (s *Store[R]) Locked(ctx context.Context, ids []uint64, held []R, edit func(tx *sqlx.Tx, rows map[uint64]R) ([]R, error)) (won bool, err error) {
+	var sent []R
+	var read map[uint64]R
+	err = db.WithTx(ctx, s.db, func(tx *sqlx.Tx) (err error) {
+		sent = nil
+		if read, err = s.lock(ctx, tx, ids, held); err != nil {
+			return err
+		}
+		if sent, err = edit(tx, read); err != nil {
+			sent = nil
+			return err
+		}
+		s.kind.raise(sent)
+		return s.swap(ctx, tx, sent)
+	})
+	if won, err = s.resolve(ctx, sent, err); !won {
+		return false, err
+	}
+	for i, id := range s.kind.ids(sent) {
+		read[id] = sent[i]
+	}
+	s.Put(ctx, slices.Collect(maps.Values(read)))
+	return true, nil
+}
+
+// swapAlone sends the swap of few rows as one statement that is its own transaction.
+func (s *Store[R]) swapAlone(ctx context.Context, rows []R) error {
+	sorted := s.inKeyOrder(rows)
+	args, err := s.args(sorted)
+	if err != nil {
+		return err
+	}
+	done, err := s.db.ExecContext(ctx, s.statement(len(rows)), args...)
+	if err != nil {
+		return err
+	}
+	return s.based(done, sorted)
+}
+
+// swap sends the swap inside a transaction, and what is attached to the rows.
+func (s *Store[R]) swap(ctx context.Context, tx *sqlx.Tx, rows []R) error {
+	for part := range slices.Chunk(s.inKeyOrder(rows), swapRows) {
+		args, err := s.args(part)
+		if err != nil {
+			return err
+		}
+		done, err := tx.ExecContext(ctx, s.statement(len(part)), args...)
+		if err == nil {
+			err = s.based(done, part)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	for i := range rows {
+		if s.attached(rows[i]) {
+			if err := s.kind.Attach(ctx, tx, &rows[i]); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// statement is the guarded bulk statement for n rows. Index: PRIMARY (bucket,
+// account_id). It lets all rows through only where ver is one step behind in each of
+// them: elsewhere ver underflows, which is an error and undoes the statement.
+func (s *Store[R]) statement(n int) string {
+	return s.insert + db.Repeat(s.group, n) + ` ON DUPLICATE KEY UPDATE ver=IF(ver+?=VALUES(ver),VALUES(ver),ver-ver-1), ` + s.update + `updated_at=?`
+}
+
+// args are the arguments of that statement.
+func (s *Store[R]) args(rows []*R) (args []any, err error) {
+	args = make([]any, 0, (4+len(s.kind.Columns))*len(rows)+2)
+	for _, r := range rows {
+		m := s.kind.Meta(r)
+		args = append(args, repo.Bucket(m.AccountID), m.AccountID, m.Ver)
+		if args, err = s.kind.Values(args, r); err != nil {
+			return nil, err
+		}
+		inserted := uint32(neverUpdated)
+		if m.Ver == m.step { // there is no row yet
+			inserted = m.UpdatedAt
+		}
+		args = append(args, inserted)
+	}
+	first := s.kind.Meta(rows[0])
+	return append(args, first.step, first.UpdatedAt), nil
+}
+
+// inKeyOrder sorts rows so that two processes lock them in the same order.
+func (s *Store[R]) inKeyOrder(rows []R) []*R {
+	out := make([]*R, len(rows))
+	for i := range rows {
+		out[i] = &rows[i]
+	}
+	slices.SortFunc(out, func(a, b *R) int {
+		return repo.CompareKeys(s.kind.Meta(a).AccountID, s.kind.Meta(b).AccountID)
+	})
+	return out
+}
+
+// errNoBase says that a row which was read, or was in the cache, is not there.
+var errNoBase = fmt.Errorf("a row that is to be changed is not there: %w", repo.ErrConflict)
+
+// based returns errNoBase where a statement inserted more than the rows that are
+// new: it counts an inserted row once and an updated one twice.
+func (s *Store[R]) based(done sql.Result, rows []*R) error {
+	want := int64(len(rows))
+	for _, r := range rows {
+		if m := s.kind.Meta(r); m.Ver > m.step {
+			want++
+		}
+	}
+	n, err := done.RowsAffected()
+	if err == nil && n < want {
+		err = errNoBase
+	}
+	return err
+}
+
+// resolve turns what became of a swap into won, lost or an error.
+func (s *Store[R]) resolve(ctx context.Context, rows []R, err error) (won bool, _ error) {
+	switch {
+	case err == nil:
+		return true, nil
+	case errors.Is(err, errNoBase):
+		s.Drop(ctx, rows)
+		return false, nil
+	case db.Lost(err), len(rows) == 0 && db.OutcomeUnknown(err): // nothing was sent
+		return false, nil
+	case db.OutcomeUnknown(err):
+		return s.readBack(ctx, rows, err)
+	case len(rows) == 0: // of an edit
+		return false, db.Wrap(err)
+	default:
+		s.Drop(ctx, rows) // an engine that shards may have stored some
+		return false, fmt.Errorf("swap %d rows of %s: %w", len(rows), s.kind.Table, db.Wrap(err))
+	}
+}
+
+// readBackTime bounds a read after an unknown outcome, whatever is left of the
+// caller's own time.
+const readBackTime = 5 * time.Second
+
+// readBack finds out whether a swap with an unknown outcome took effect. A row that
+// holds exactly what was sent proves that all did, since rows are swapped all or
+// none; one that is as it was before proves that it did not, or on an engine that
+// shards not everywhere: then the edits are redone. Where others have changed every
+// row since, nothing proves anything, as a ver does not tell which came before. Then
+// the edits must not be redone, for what they did may have been seen and undone by
+// others meanwhile. The caller is told, and may ask again.
+//
+// Unless the swap was won the cache forgets the rows, so that nobody is shown what
+// may have been replaced.
+func (s *Store[R]) readBack(ctx context.Context, rows []R, cause error) (won bool, err error) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), readBackTime)
+	defer cancel()
+	now, err := s.stored(ctx, s.kind.ids(rows))
+	sent, before := 0, 0
+	for i := range rows {
+		values, valuesErr := s.kind.Values(nil, &rows[i])
+		if err = errors.Join(err, valuesErr); err != nil {
+			s.Drop(ctx, rows)
+			return false, fmt.Errorf("read back after a lost connection: %w (after %w)", err, cause)
+		}
+		m := s.kind.Meta(&rows[i])
+		switch have := now[m.AccountID]; {
+		case have.Ver == m.Ver-m.step, have.Ver == m.Ver && have.UpdatedAt == neverUpdated:
+			before++
+		case have.Ver == m.Ver && bytes.Equal(have.List, values[0].([]byte)):
+			sent++
+		}
+	}
+	if sent > 0 && before == 0 {
+		return true, nil
+	}
+	s.Drop(ctx, rows)
+	if before > 0 {
+		return false, nil
+	}
+	return false, fmt.Errorf("swap %d rows of %s, all of which were changed since, so that nobody knows whether it took effect: %w: %w", len(rows), s.kind.Table, repo.ErrUnavailable, cause)
+}
+
+// found is a row as it is in the database, whatever its list says.
+type found struct {
+	Meta
+	List []byte `db:"list"`
+}
+
+// stored reads rows as they are, phantoms too. Index: PRIMARY (bucket, account_id).
+func (s *Store[R]) stored(ctx context.Context, ids []uint64) (map[uint64]found, error) {
+	out := make(map[uint64]found, len(ids))
+	for part := range slices.Chunk(repo.InOrder(ids), MaxRows) {
+		where, args := db.Keys(part)
+		var some []found
+		err := s.db.SelectContext(ctx, &some, `SELECT account_id, ver, updated_at, list FROM `+s.kind.Table+` WHERE (bucket, account_id) IN (`+where+`)`, args...)
+		if err != nil {
+			return nil, db.Wrap(err)
+		}
+		for _, f := range some {
+			out[f.AccountID] = f
+		}
+	}
+	return out, nil
+}
