@@ -3,6 +3,8 @@ package cron
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 	"strconv"
 	"time"
 
@@ -47,11 +49,11 @@ type expiring struct {
 func (e expiring) work(ctx context.Context, run *Run) error {
 	w := &walk{}
 	if run.Account != 0 {
-		page, err := e.rows.Outlines(ctx, []uint64{run.Account})
+		found, err := e.rows.Outlines(ctx, []uint64{run.Account})
 		if err != nil {
 			return err
 		}
-		return e.page(ctx, run, w, page)
+		return e.page(ctx, run, w, slices.Collect(maps.Values(found)))
 	}
 	if err := w.resume(run.Cursor()); err != nil {
 		return err

@@ -31,9 +31,15 @@ type trimming struct {
 
 func (t trimming) work(ctx context.Context, run *Run) error {
 	if run.Account != 0 {
-		return t.page(ctx, run, []relation.LongRow{{AccountID: run.Account}}, 1)
+		found, err := t.rows.Outlines(ctx, []uint64{run.Account})
+		if err != nil {
+			return err
+		}
+		o := found[run.Account] // none where there is no row
+		o.AccountID = run.Account
+		return t.page(ctx, run, []relation.Outline{o}, 1)
 	}
-	var after relation.LongRow
+	var after relation.Outline
 	if _, err := fmt.Sscanf(run.Cursor(), "%d %d", &after.Blocks, &after.AccountID); err != nil && run.Cursor() != "" {
 		return fmt.Errorf("read the cursor %q of trim: %w", run.Cursor(), err)
 	}
@@ -58,22 +64,10 @@ func (t trimming) work(ctx context.Context, run *Run) error {
 
 // page trims the rows of a page that need it, with a step for each of them and one
 // at the end.
-func (t trimming) page(ctx context.Context, run *Run, page []relation.LongRow, total int64) error {
-	ids := make([]uint64, len(page))
-	for i, r := range page {
-		ids[i] = r.AccountID
-	}
-	found, err := t.rows.Outlines(ctx, ids)
-	if err != nil {
-		return err
-	}
-	outlines := make(map[uint64]relation.Outline, len(found))
-	for _, o := range found {
-		outlines[o.AccountID] = o
-	}
+func (t trimming) page(ctx context.Context, run *Run, page []relation.Outline, total int64) error {
 	var s Step
 	for i, r := range page {
-		changed, err := t.one(ctx, run, outlines[r.AccountID])
+		changed, err := t.one(ctx, run, r)
 		if err := run.Skip(ctx, r.AccountID, err); err != nil {
 			return err
 		}
@@ -114,11 +108,11 @@ func (t trimming) one(ctx context.Context, run *Run, o relation.Outline) (bool, 
 			return true, nil
 		}
 		now, err := t.rows.Outlines(ctx, []uint64{o.AccountID})
-		if err != nil || len(now) == 0 {
+		if err != nil {
 			return false, err
 		}
-		if over, _ := t.over(now[0]); over == 0 {
-			return false, now[0].Err // another writer has shortened it
+		if over, _ := t.over(now[o.AccountID]); over == 0 {
+			return false, now[o.AccountID].Err // another writer has shortened it
 		}
 	}
 	return false, fmt.Errorf("trim %d: lost to other writers %d times: %w", o.AccountID, trimTries, repo.ErrConflict)

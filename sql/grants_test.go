@@ -281,7 +281,7 @@ func (g *guarded) jobs(t *testing.T) {
 	m, err := schema.New(s.pool, sql.Migrations)
 	must(t, "schema", err)
 	must(t, "check the schema", m.Check(ctx))
-	_, err = s.rows.Long(ctx, 1, relation.LongRow{}, 10)
+	_, err = s.rows.Long(ctx, 1, relation.Outline{}, 10)
 	must(t, "find long rows", err)
 	must(t, "repair through the write path", s.commits.Do(ctx, []uint64{201, 203}, func(rows map[uint64]*relation.Draft) error {
 		if !relation.Settle(rows[201], rows[203]) {

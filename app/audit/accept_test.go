@@ -159,7 +159,7 @@ func (w *world) followed(id, but uint64) (found uint64) {
 
 func (w *world) trimLong(limit int) (n int) {
 	w.Helper()
-	after := relation.LongRow{}
+	after := relation.Outline{}
 	for {
 		page, err := w.rows.Long(w.Context(), limit, after, 100)
 		if err != nil {

@@ -17,7 +17,7 @@ type Rows interface {
 	Examine(ctx context.Context, id uint64, locked bool, row func(relation.Stored) error, segment func(relation.Segment) error) error
 	About(ctx context.Context) (int64, error)
 	Fresh(ctx context.Context, ids []uint64) (map[uint64]relation.Row, error)
-	Marks(ctx context.Context, ids []uint64) (map[uint64]relation.Mark, error)
+	Outlines(ctx context.Context, ids []uint64) (map[uint64]relation.Outline, error)
 	Orphans(ctx context.Context, after, last uint64) ([]uint64, error)
 	Missing(ctx context.Context, ids []uint64) (map[uint64]bool, error)
 }

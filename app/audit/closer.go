@@ -128,7 +128,7 @@ func (a *auditor) rowless(ctx context.Context, suspects []pair) (map[uint64]int,
 		}
 		ids = append(ids, id)
 	}
-	marks, err := a.cfg.Rows.Marks(ctx, ids)
+	marks, err := a.cfg.Rows.Outlines(ctx, ids)
 	if err != nil {
 		return nil, err
 	}

@@ -48,13 +48,13 @@ const (
 	heldEdge   = 96
 )
 
-// parts cuts a chunk into parts whose lists, with what marks say is there
+// parts cuts a chunk into parts whose lists, with what outlines say is there
 // already, take limit bytes at most, or are a single account.
-func (c chunk) parts(marks map[uint64]relation.Mark, limit int) iter.Seq[chunk] {
+func (c chunk) parts(outlines map[uint64]relation.Outline, limit int) iter.Seq[chunk] {
 	return func(yield func(chunk) bool) {
 		from, bytes := 0, 0
 		for i, o := range c {
-			size := marks[o.id].Size() + packedEdge*len(o.edges)
+			size := outlines[o.id].Size() + packedEdge*len(o.edges)
 			if i > from && bytes+size > limit {
 				if !yield(c[from:i]) {
 					return

@@ -43,7 +43,8 @@ type Accounts interface {
 
 // Rows reads and swaps relation rows.
 type Rows interface {
-	Marks(ctx context.Context, ids []uint64) (map[uint64]relation.Mark, error)
+	Outlines(ctx context.Context, ids []uint64) (map[uint64]relation.Outline, error)
+	Vers(ctx context.Context, ids []uint64) (map[uint64]uint64, error)
 	Fresh(ctx context.Context, ids []uint64) (map[uint64]relation.Row, error)
 	OpenFor(ctx context.Context, row relation.Row, edges []list.Edge) (*relation.Draft, []list.Edge, error)
 	Pack(d *relation.Draft) (relation.Row, error)

@@ -14,7 +14,7 @@ import (
 
 // Walker reads rows in key order.
 type Walker interface {
-	Walk(ctx context.Context, after uint64, limit int) ([]relation.Mark, error)
+	WalkOutlines(ctx context.Context, after uint64, limit int) ([]relation.Outline, error)
 	Fresh(ctx context.Context, ids []uint64) (map[uint64]relation.Row, error)
 	Whole(ctx context.Context, id uint64) (relation.Row, []list.View, error)
 }
@@ -53,16 +53,16 @@ type exporter struct {
 func (x *exporter) run(ctx context.Context) error {
 	after := uint64(0)
 	for {
-		marks, err := x.cfg.Rows.Walk(ctx, after, maxAccounts)
+		outlines, err := x.cfg.Rows.WalkOutlines(ctx, after, maxAccounts)
 		if err != nil {
 			return err
 		}
-		if len(marks) == 0 {
+		if len(outlines) == 0 {
 			return errors.Join(x.to.Flush(), x.incomplete())
 		}
-		after = marks[len(marks)-1].AccountID
-		c, sizes := make(chunk, len(marks)), make(map[uint64]relation.Mark, len(marks))
-		for i, m := range marks {
+		after = outlines[len(outlines)-1].AccountID
+		c, sizes := make(chunk, len(outlines)), make(map[uint64]relation.Outline, len(outlines))
+		for i, m := range outlines {
 			c[i].id, sizes[m.AccountID] = m.AccountID, m
 		}
 		for part := range c.parts(sizes, maxChunkBytes) {

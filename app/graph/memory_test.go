@@ -29,14 +29,23 @@ func (nowhere) Erased(context.Context, int) ([]uint64, error) { return nil, nil 
 
 func (nowhere) Missing(context.Context, []uint64) (map[uint64]bool, error) { return nil, nil }
 
-func (s nowhere) Marks(_ context.Context, ids []uint64) (map[uint64]relation.Mark, error) {
-	out := make(map[uint64]relation.Mark)
+func (s nowhere) Outlines(_ context.Context, ids []uint64) (map[uint64]relation.Outline, error) {
+	out := make(map[uint64]relation.Outline)
 	for _, id := range ids {
 		if s.written[id].Load() {
-			out[id] = relation.Mark{AccountID: id, Ver: 1}
+			out[id] = relation.Outline{AccountID: id, Ver: 1}
 		}
 	}
 	return out, nil
+}
+
+func (s nowhere) Vers(ctx context.Context, ids []uint64) (map[uint64]uint64, error) {
+	rows, err := s.Outlines(ctx, ids)
+	vers := make(map[uint64]uint64, len(rows))
+	for id, o := range rows {
+		vers[id] = o.Ver
+	}
+	return vers, err
 }
 
 func (nowhere) Fresh(context.Context, []uint64) (map[uint64]relation.Row, error) {

@@ -139,9 +139,9 @@ func TestGrouper_Chunks(t *testing.T) {
 
 func TestChunk_Parts(t *testing.T) {
 	c := chunk{{id: 1}, {id: 2}, {id: 3}, {id: 4}}
-	marks := map[uint64]relation.Mark{1: {KeptFollowers: 6}, 2: {KeptFollowers: 6}, 3: {KeptFollowers: 50}, 4: {KeptFollowing: 1}}
+	outlines := map[uint64]relation.Outline{1: {Columns: relation.Columns{KeptFollowers: 6}}, 2: {Columns: relation.Columns{KeptFollowers: 6}}, 3: {Columns: relation.Columns{KeptFollowers: 50}}, 4: {Columns: relation.Columns{KeptFollowing: 1}}}
 	var got [][]uint64
-	for p := range c.parts(marks, 120) {
+	for p := range c.parts(outlines, 120) {
 		got = append(got, p.ids())
 	}
 	want := [][]uint64{{1, 2}, {3}, {4}}

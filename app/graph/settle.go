@@ -47,12 +47,16 @@ func (im *importer) check(ctx context.Context) error {
 
 // checkRows notes those of the rows whose ver is another than it was left with.
 func (im *importer) checkRows(ctx context.Context, left map[uint64]uint64) error {
-	marks, err := im.marks(ctx, slices.Collect(maps.Keys(left)))
+	var vers map[uint64]uint64
+	err := im.retry(ctx, func(ctx context.Context) (err error) {
+		vers, err = im.cfg.Rows.Vers(ctx, slices.Collect(maps.Keys(left)))
+		return err
+	})
 	if err != nil {
 		return err
 	}
 	for id, ver := range left {
-		if marks[id].Ver == ver {
+		if vers[id] == ver {
 			continue
 		}
 		if err := im.touched.Add(ctx, spill.Record{Hi: ownerKey(id)}); err != nil {
@@ -117,11 +121,11 @@ func (im *importer) settleSuspects(ctx context.Context) error {
 // settleChunk verifies the edges of which the owners' rows do not say what
 // the file says.
 func (im *importer) settleChunk(ctx context.Context, c chunk, _ turn) error {
-	marks, err := im.marks(ctx, c.ids())
+	outlines, err := im.outlines(ctx, c.ids())
 	if err != nil {
 		return err
 	}
-	for part := range c.parts(marks, im.limits.bytes) {
+	for part := range c.parts(outlines, im.limits.bytes) {
 		rows, err := im.fresh(ctx, part.ids())
 		if err != nil {
 			return err
@@ -164,12 +168,12 @@ func (im *importer) fresh(ctx context.Context, ids []uint64) (rows map[uint64]re
 // verify reads both rows of each pair and mends those that disagree.
 func (im *importer) verify(ctx context.Context, pairs []pair) error {
 	for some := range slices.Chunk(pairs, verifyPairs) {
-		marks, err := im.marks(ctx, accounts(some))
+		outlines, err := im.outlines(ctx, accounts(some))
 		if err != nil {
 			return err
 		}
 		for len(some) > 0 {
-			n := fitting(some, marks, im.limits.bytes)
+			n := fitting(some, outlines, im.limits.bytes)
 			if err := im.mendAll(ctx, some[:n]); err != nil {
 				return err
 			}
@@ -190,14 +194,14 @@ func accounts(pairs []pair) []uint64 {
 }
 
 // fitting returns how many pairs, one at least, have rows of limit bytes together.
-func fitting(pairs []pair, marks map[uint64]relation.Mark, limit int) int {
+func fitting(pairs []pair, outlines map[uint64]relation.Outline, limit int) int {
 	seen := make(map[uint64]bool)
 	bytes := 0
 	for i, p := range pairs {
 		for _, id := range []uint64{p.follower, p.followee} {
 			if !seen[id] {
 				seen[id] = true
-				bytes += marks[id].Size()
+				bytes += outlines[id].Size()
 			}
 		}
 		if bytes > limit && i > 0 {

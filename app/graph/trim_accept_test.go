@@ -191,7 +191,7 @@ func (w *trimWorld) client(stop chan struct{}, r *rand.Rand, own, stars []uint64
 // trimAll trims every row that is too long, once.
 func (w *trimWorld) trimAll() (cut int) {
 	w.t.Helper()
-	var after relation.LongRow
+	var after relation.Outline
 	for {
 		long, err := w.rows.Long(w.t.Context(), trimCap, after, 100)
 		if err != nil {

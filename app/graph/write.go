@@ -54,32 +54,32 @@ func (im *importer) makeAccounts(ctx context.Context, c chunk, _ turn) error {
 }
 
 func (im *importer) writeChunk(ctx context.Context, c chunk, t turn) error {
-	marks, err := im.marks(ctx, c.ids())
+	outlines, err := im.outlines(ctx, c.ids())
 	if err != nil {
 		return err
 	}
-	for part := range c.parts(marks, im.limits.bytes) {
-		if err := im.writePart(ctx, part, marks, t); err != nil {
+	for part := range c.parts(outlines, im.limits.bytes) {
+		if err := im.writePart(ctx, part, outlines, t); err != nil {
 			return err
 		}
 	}
 	return t.wait(ctx) // also if there was nothing to write: the next would go ahead
 }
 
-func (im *importer) marks(ctx context.Context, ids []uint64) (marks map[uint64]relation.Mark, err error) {
+func (im *importer) outlines(ctx context.Context, ids []uint64) (outlines map[uint64]relation.Outline, err error) {
 	err = im.retry(ctx, func(ctx context.Context) (err error) {
-		marks, err = im.cfg.Rows.Marks(ctx, ids)
+		outlines, err = im.cfg.Rows.Outlines(ctx, ids)
 		return err
 	})
-	return marks, err
+	return outlines, err
 }
 
-// writePart swaps the rows of a part, in halves after a loss. Rows without a
-// mark are taken to be absent; a nil marks knows nothing.
-func (im *importer) writePart(ctx context.Context, part chunk, marks map[uint64]relation.Mark, t turn) error {
+// writePart swaps the rows of a part, in halves after a loss. Rows without an
+// outline are taken to be absent; nil outlines know nothing.
+func (im *importer) writePart(ctx context.Context, part chunk, outlines map[uint64]relation.Outline, t turn) error {
 	for try := 1; ; try++ {
-		o, won, err := im.try(ctx, part, marks, t)
-		marks = nil
+		o, won, err := im.try(ctx, part, outlines, t)
+		outlines = nil
 		switch {
 		case err != nil && (!passing(err) || try >= tries):
 			return err
@@ -124,8 +124,8 @@ type outcome struct {
 }
 
 // try reads, merges and, in turn, swaps once.
-func (im *importer) try(ctx context.Context, part chunk, marks map[uint64]relation.Mark, t turn) (o outcome, won bool, err error) {
-	if o, err = im.prepare(ctx, part, marks); err != nil || len(o.rows) == 0 {
+func (im *importer) try(ctx context.Context, part chunk, outlines map[uint64]relation.Outline, t turn) (o outcome, won bool, err error) {
+	if o, err = im.prepare(ctx, part, outlines); err != nil || len(o.rows) == 0 {
 		return o, true, err
 	}
 	if err := t.wait(ctx); err != nil {
@@ -143,10 +143,10 @@ func (im *importer) try(ctx context.Context, part chunk, marks map[uint64]relati
 }
 
 // prepare reads and merges.
-func (im *importer) prepare(ctx context.Context, part chunk, marks map[uint64]relation.Mark) (o outcome, err error) {
+func (im *importer) prepare(ctx context.Context, part chunk, outlines map[uint64]relation.Outline) (o outcome, err error) {
 	ctx, cancel := context.WithTimeout(ctx, callTime)
 	defer cancel()
-	rows, err := im.load(ctx, part, marks)
+	rows, err := im.load(ctx, part, outlines)
 	if err != nil {
 		return o, err
 	}
@@ -169,11 +169,11 @@ func (im *importer) prepare(ctx context.Context, part chunk, marks map[uint64]re
 	return o, nil
 }
 
-// load reads the rows of a part, but those that marks say are absent.
-func (im *importer) load(ctx context.Context, part chunk, marks map[uint64]relation.Mark) (map[uint64]relation.Row, error) {
+// load reads the rows of a part, but those that outlines say are absent.
+func (im *importer) load(ctx context.Context, part chunk, outlines map[uint64]relation.Outline) (map[uint64]relation.Row, error) {
 	var ids []uint64
 	for _, o := range part {
-		if _, ok := marks[o.id]; ok || marks == nil {
+		if _, ok := outlines[o.id]; ok || outlines == nil {
 			ids = append(ids, o.id)
 		}
 	}
