@@ -77,7 +77,7 @@ func openStack(ctx context.Context, p parts, log *slog.Logger) (*stack, error) {
 	s.rows = relation.New(s.pool, s.cache, p.relation.ListCap, time.Now)
 	s.people = account.New(s.pool, s.cache)
 	s.committer = committer.New(s.rows,
-		committer.Config{Log: log, Metrics: committer.NewMetrics(s.registry)})
+		committer.Config{Metrics: committer.NewMetrics(s.registry)})
 	s.accounts = appaccount.New(s.people, time.Now)
 	s.openAffinity(p.affinity, log)
 	s.relations = s.relationsAt(time.Now, p.relation.FollowingLimit, s.interactions.Changed)

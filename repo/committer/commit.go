@@ -6,26 +6,59 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"sync"
 	"time"
 
 	"kith/repo"
 )
 
-// commit carries a batch to its end and answers every edit in it.
-func (c *Committer[D, R]) commit(batch []*edit[D]) {
-	b := &commit[D, R]{c: c, edits: batch, answers: make([]error, len(batch))}
-	start := time.Now()
-	err := b.carryOut()
-	if err == nil && !b.split {
-		c.cfg.Metrics.took(time.Since(start))
+// commit carries edits to their end and answers each.
+func (c *Committer[D, R]) commit(edits []*edit[D]) {
+	b := &batch[D, R]{c: c, edits: edits, answers: make([]error, len(edits))}
+	for _, e := range edits {
+		b.ids = append(b.ids, e.ids...)
 	}
-	for i, e := range batch {
-		if b.split {
-			break // the halves answered
+	slices.Sort(b.ids)
+	b.ids = slices.Compact(b.ids)
+	start := time.Now()
+	for try := range c.cfg.Tries {
+		if try > 0 {
+			c.cfg.Pause(context.Background(), try)
 		}
-		e.err = b.answers[i]
-		if err != nil {
-			e.err = err
+		done, err := b.try(try)
+		switch {
+		case err != nil && len(edits) > 1 && !errors.Is(err, repo.ErrUnavailable):
+			half := len(edits) / 2 // one row may be the cause: only its own edits shall fail
+			c.commit(edits[:half])
+			c.commit(edits[half:])
+			return
+		case err != nil:
+			b.answer(err)
+			return
+		case done:
+			c.cfg.Metrics.took(time.Since(start))
+			b.answer(nil)
+			return
+		}
+	}
+	c.cfg.Metrics.gaveUp(len(edits))
+	b.answer(fmt.Errorf("commit %d edits: %d swaps lost: %w", len(edits), c.cfg.Tries, repo.ErrConflict))
+}
+
+// batch is the edits of one commit and where they stand.
+type batch[D Draft, R any] struct {
+	c       *Committer[D, R]
+	edits   []*edit[D]
+	ids     []uint64 // their rows, each once
+	answers []error
+	loaded  map[uint64]D // by the first try
+}
+
+// answer gives each edit its own answer, or all the one error.
+func (b *batch[D, R]) answer(err error) {
+	for i, e := range b.edits {
+		if e.err = err; err == nil {
+			e.err = b.answers[i]
 		}
 		if e.err == nil {
 			e.then()
@@ -34,102 +67,65 @@ func (c *Committer[D, R]) commit(batch []*edit[D]) {
 	}
 }
 
-// commit is one batch and where it stands.
-type commit[D Draft, R any] struct {
-	c       *Committer[D, R]
-	edits   []*edit[D]
-	answers []error
-	loaded  map[uint64]D // by the first try
-	split   bool
-}
-
-// carryOut tries until the batch is committed or may not be tried again.
-func (b *commit[D, R]) carryOut() error {
-	for try := range b.c.cfg.Tries {
-		if try > 0 {
-			b.c.cfg.Pause(context.Background(), try)
-		}
-		done, err := b.try(try)
-		switch {
-		case err != nil && len(b.edits) > 1 && !errors.Is(err, repo.ErrUnavailable):
-			b.halve() // one row may be the cause: only its own edits shall fail
-			return nil
-		case err != nil:
-			return err
-		case done:
-			return nil
-		}
-	}
-	b.c.cfg.Metrics.gaveUp(len(b.edits))
-	return fmt.Errorf("commit %d edits: %d swaps lost: %w", len(b.edits), b.c.cfg.Tries, repo.ErrConflict)
-}
-
-// halve commits the two halves one after the other.
-func (b *commit[D, R]) halve() {
-	b.split = true
-	half := len(b.edits) / 2
-	b.c.commit(b.edits[:half])
-	b.c.commit(b.edits[half:])
-}
-
 // try is one go: the first on rows as the cache has them, the others, and those of
 // rows that others change too, on rows that are locked meanwhile.
-func (b *commit[D, R]) try(n int) (done bool, err error) {
+func (b *batch[D, R]) try(n int) (done bool, err error) {
 	ctx, cancel := context.WithTimeout(context.Background(), b.c.cfg.Timeout)
 	defer cancel()
-	if n == 0 && !b.c.contended.among(b.ids()) {
-		return b.optimistic(ctx)
+	var rows []R
+	if n > 0 || b.c.contended.among(b.ids) {
+		done, err = b.c.store.Locked(ctx, b.ids, b.loaded, func(drafts map[uint64]D) ([]R, error) {
+			rows, err = b.apply(drafts)
+			return rows, err
+		})
+	} else {
+		if rows, done, err = b.prepare(ctx); !done || err != nil || len(rows) == 0 {
+			return done, err
+		}
+		if done, err = b.c.store.Swap(ctx, rows); !done && err == nil {
+			b.c.contended.lost(b.shared())
+		}
 	}
-	return b.locked(ctx)
+	if err == nil && len(rows) > 0 {
+		b.c.cfg.Metrics.swapped(done, len(rows), len(b.edits))
+	}
+	return done, err
 }
 
-func (b *commit[D, R]) optimistic(ctx context.Context) (done bool, err error) {
-	var rows []R
+// prepare runs the edits on rows from the cache. Where the swap to come would not prove
+// that every row an answer rests on was current, they run again on rows from the
+// database. Not ready means that an edit needs more, which only Locked has.
+func (b *batch[D, R]) prepare(ctx context.Context) (rows []R, ready bool, err error) {
 	for _, fresh := range []bool{false, true} {
-		drafts, err := b.c.store.Load(ctx, b.ids(), fresh)
-		if err != nil {
-			return false, err
+		if b.loaded, err = b.c.store.Load(ctx, b.ids, fresh); err != nil {
+			return nil, false, err
 		}
-		b.loaded = drafts
-		rows, err = b.apply(drafts)
-		if err != nil || lacking(drafts) {
-			return false, err
+		if rows, err = b.apply(b.loaded); err != nil {
+			return nil, false, err
 		}
-		if fresh || b.proven(drafts) {
+		proven := true
+		for _, id := range b.ids {
+			if b.loaded[id].Lacks() {
+				return nil, false, nil
+			}
+			proven = proven && b.loaded[id].Changed()
+		}
+		if proven {
 			break
 		}
 	}
-	if len(rows) == 0 {
-		return true, nil
-	}
-	done, err = b.c.store.Swap(ctx, rows)
-	if !done && err == nil {
-		b.c.contended.lost(b.edited())
-	}
-	b.count(done, err, len(rows))
-	return done, err
+	return rows, true, nil
 }
 
-func (b *commit[D, R]) locked(ctx context.Context) (done bool, err error) {
-	var rows []R
-	done, err = b.c.store.Locked(ctx, b.ids(), b.loaded, func(drafts map[uint64]D) ([]R, error) {
-		rows, err = b.apply(drafts)
-		return rows, err
-	})
-	b.count(done, err, len(rows))
-	return done, err
-}
-
-func (b *commit[D, R]) count(won bool, err error, rows int) {
-	if err == nil && rows > 0 {
-		b.c.cfg.Metrics.swapped(won, rows, len(b.edits))
+// apply runs the edits on drafts and packs what changed. It refuses lists that would not
+// fit into one statement.
+func (b *batch[D, R]) apply(drafts map[uint64]D) ([]R, error) {
+	bytes := 0
+	for _, d := range drafts {
+		bytes += d.Size()
 	}
-}
-
-// apply runs the edits on drafts and packs what changed.
-func (b *commit[D, R]) apply(drafts map[uint64]D) ([]R, error) {
-	if err := b.weigh(drafts); err != nil {
-		return nil, err
+	if bytes > b.c.cfg.MaxBytes && len(b.edits) > 1 {
+		return nil, fmt.Errorf("commit of %d bytes: %w", bytes, repo.ErrTooLarge)
 	}
 	for i, e := range b.edits {
 		b.answers[i] = e.apply(drafts)
@@ -148,61 +144,21 @@ func (b *commit[D, R]) apply(drafts map[uint64]D) ([]R, error) {
 	return rows, nil
 }
 
-// weigh refuses a batch whose lists would not fit into one statement.
-func (b *commit[D, R]) weigh(drafts map[uint64]D) error {
+// shared returns the rows that several edits name, or all of a batch of one edit, which
+// does not tell which of its rows others want.
+func (b *batch[D, R]) shared() (ids []uint64) {
 	if len(b.edits) == 1 {
-		return nil
+		return b.ids
 	}
-	bytes := 0
-	for _, d := range drafts {
-		bytes += d.Size()
-	}
-	if bytes > b.c.cfg.MaxBytes {
-		return fmt.Errorf("commit of %d bytes: %w", bytes, repo.ErrTooLarge)
-	}
-	return nil
-}
-
-// lacking reports whether the batch has to go by the locked way.
-func lacking[D Draft](drafts map[uint64]D) bool {
-	for _, d := range drafts {
-		if d.Lacks() {
-			return true
-		}
-	}
-	return false
-}
-
-// proven reports whether the swap to come will prove that every row an answer
-// rests on was current.
-func (b *commit[D, R]) proven(drafts map[uint64]D) bool {
+	named := map[uint64]int{}
 	for _, e := range b.edits {
 		for _, id := range e.ids {
-			if !drafts[id].Changed() {
-				return false
+			if named[id]++; named[id] == 2 {
+				ids = append(ids, id)
 			}
 		}
 	}
-	return true
-}
-
-// edited returns the rows of each edit.
-func (b *commit[D, R]) edited() [][]uint64 {
-	all := make([][]uint64, len(b.edits))
-	for i, e := range b.edits {
-		all[i] = e.ids
-	}
-	return all
-}
-
-// ids returns the rows of the batch, each once, sorted.
-func (b *commit[D, R]) ids() []uint64 {
-	var ids []uint64
-	for _, e := range b.edits {
-		ids = append(ids, e.ids...)
-	}
-	slices.Sort(ids)
-	return slices.Compact(ids)
+	return ids
 }
 
 // jitter waits a little, and longer after more tries.
@@ -214,4 +170,47 @@ func jitter(ctx context.Context, try int) {
 	case <-t.C:
 	case <-ctx.Done():
 	}
+}
+
+const (
+	// contendedFor is how many commits of a row take its lock first, after one
+	// that lost to another process.
+	contendedFor = 16
+	// maxContended bounds the rows that are remembered.
+	maxContended = 1024
+)
+
+// contended remembers rows that other processes change too. To read such a row
+// from the cache, edit it and lose the swap is work for nothing, most of the time.
+type contended struct {
+	mu   sync.Mutex
+	left map[uint64]int // commits to come that lock
+}
+
+// lost notes rows of a lost batch: one that is wanted often here is wanted elsewhere.
+func (c *contended) lost(ids []uint64) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.left == nil || len(c.left) > maxContended {
+		c.left = map[uint64]int{}
+	}
+	for _, id := range ids {
+		c.left[id] = contendedFor
+	}
+}
+
+// among reports whether rows are better locked first, and counts that they are.
+func (c *contended) among(ids []uint64) (found bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, id := range ids {
+		if c.left[id] == 0 {
+			continue
+		}
+		found = true
+		if c.left[id]--; c.left[id] == 0 {
+			delete(c.left, id)
+		}
+	}
+	return found
 }

@@ -1,9 +1,9 @@
 package committer
 
 import (
+	"cmp"
 	"context"
 	"fmt"
-	"log/slog"
 	"sync"
 	"time"
 
@@ -43,7 +43,6 @@ type Config struct {
 	Tries    int           // swaps lost before an edit is given up, 20
 	Timeout  time.Duration // for one try, 10 s
 	Pause    func(ctx context.Context, try int)
-	Log      *slog.Logger
 	Metrics  *Metrics
 }
 
@@ -94,7 +93,9 @@ func (c *Committer[D, R]) DoThen(ctx context.Context, ids []uint64, apply func(r
 	case <-e.done:
 		return e.err
 	case <-ctx.Done():
-		c.leave(e)
+		c.mu.Lock()
+		e.gone = !e.taken // if it is not on its way yet it will not go
+		c.mu.Unlock()
 		return fmt.Errorf("wait for commit: %w", ctx.Err())
 	}
 }
@@ -113,14 +114,6 @@ func (c *Committer[D, R]) enqueue(e *edit[D]) error {
 	c.cfg.Metrics.queued(c.queue.waiting)
 	c.work.Signal()
 	return nil
-}
-
-// leave marks an edit that nobody waits for; if it is not on its way yet it
-// will not go.
-func (c *Committer[D, R]) leave(e *edit[D]) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	e.gone = !e.taken
 }
 
 // Close refuses new edits, commits what waits and returns when all is answered
@@ -180,30 +173,14 @@ func (c *Committer[D, R]) next() (batch []*edit[D], rows []uint64, ok bool) {
 }
 
 func (c Config) withDefaults() Config {
-	setDefault(&c.Workers, 3)
-	setDefault(&c.MaxEdits, 240)
-	setDefault(&c.MaxBytes, 6<<20)
-	setDefault(&c.MaxQueue, 4096)
-	setDefault(&c.Tries, 20)
-	setDefault(&c.Timeout, 10*time.Second)
+	c.Workers = cmp.Or(c.Workers, 3)
+	c.MaxEdits = cmp.Or(c.MaxEdits, 240)
+	c.MaxBytes = cmp.Or(c.MaxBytes, 6<<20)
+	c.MaxQueue = cmp.Or(c.MaxQueue, 4096)
+	c.Tries = cmp.Or(c.Tries, 20)
+	c.Timeout = cmp.Or(c.Timeout, 10*time.Second)
 	if c.Pause == nil {
 		c.Pause = jitter
 	}
-	if c.Log == nil {
-		c.Log = slog.New(slog.DiscardHandler)
-	}
 	return c
-}
-
-func setDefault[T int | time.Duration](v *T, d T) {
-	if *v <= 0 {
-		*v = d
-	}
-}
-
-// Waiting returns how many edits wait for a commit.
-func (c *Committer[D, R]) Waiting() int {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.queue.waiting
 }
