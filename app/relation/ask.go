@@ -25,14 +25,15 @@ const (
 	familiarBytes = 1 << 20
 )
 
-// Relationships tells what each of ids is to the viewer, in the order asked,
-// each once; ids that belong to nobody are left out.
+// Relationships returns what each of ids is to the viewer, in the order asked,
+// each once; unknown accounts are left out.
 func (s *Service) Relationships(ctx context.Context, viewer uint64, ids []uint64) ([]Relationship, error) {
-	return s.relationships(ctx, viewer, ids, s.known)
+	return s.relationships(ctx, viewer, ids, false)
 }
 
-// relationships leaves out whom known does not know.
-func (s *Service) relationships(ctx context.Context, viewer uint64, ids []uint64, known func(context.Context, []uint64, []list.Rel) ([]bool, error)) ([]Relationship, error) {
+// relationships does not ask which accounts exist where all do: what pages show of
+// accounts may be older than what edits read.
+func (s *Service) relationships(ctx context.Context, viewer uint64, ids []uint64, all bool) ([]Relationship, error) {
 	ids, err := bounded(ids, MaxRelationships)
 	if err != nil {
 		return nil, err
@@ -45,15 +46,15 @@ func (s *Service) relationships(ctx context.Context, viewer uint64, ids []uint64
 	if err != nil {
 		return nil, app.From(err)
 	}
-	there, err := known(ctx, ids, rels)
-	if err != nil {
-		return nil, err
+	var unknown map[uint64]bool
+	if !all {
+		if unknown, err = s.unknown(ctx, ids, rels); err != nil {
+			return nil, err
+		}
 	}
-	now := s.now()
-	out := make([]Relationship, 0, len(ids))
-	var noted []uint64
+	now, out, noted := s.now(), make([]Relationship, 0, len(ids)), []uint64(nil)
 	for i, id := range ids {
-		if !there[i] {
+		if unknown[id] {
 			continue
 		}
 		var o list.Option
@@ -77,28 +78,26 @@ func (s *Service) relationships(ctx context.Context, viewer uint64, ids []uint64
 	return out, app.From(err)
 }
 
-// known tells which ids exist: whoever stands in a list does, the others are
-// asked for.
-func (s *Service) known(ctx context.Context, ids []uint64, rels []list.Rel) ([]bool, error) {
-	known := make([]bool, len(ids))
+// unknown returns which of ids are no accounts: whoever stands in a list is one, the
+// others are asked for.
+func (s *Service) unknown(ctx context.Context, ids []uint64, rels []list.Rel) (map[uint64]bool, error) {
 	var strangers []uint64
-	var at []int
 	for i, id := range ids {
-		if known[i] = rels[i]&^list.HasOption != 0; !known[i] {
-			strangers, at = append(strangers, id), append(at, i)
+		if rels[i]&^list.HasOption == 0 {
+			strangers = append(strangers, id)
 		}
 	}
 	if len(strangers) == 0 {
-		return known, nil
+		return nil, nil
 	}
 	found, err := s.cfg.Accounts.Show(ctx, strangers)
-	if err != nil {
-		return nil, app.From(err)
-	}
+	unknown := map[uint64]bool{}
 	for i, a := range found {
-		known[at[i]] = a.Ver > 0
+		if a.Ver == 0 {
+			unknown[strangers[i]] = true
+		}
 	}
-	return known, nil
+	return unknown, app.From(err)
 }
 
 // bounded returns ids without repeats, or a refusal of too many.
@@ -128,8 +127,8 @@ type Familiar struct {
 	Accounts []uint64
 }
 
-// FamiliarFollowers tells for each of ids which of its followers the viewer
-// follows. Ids that belong to nobody are left out, and who blocks the viewer has
+// FamiliarFollowers returns for each of ids which of its followers the viewer
+// follows. Unknown accounts are left out, and who blocks the viewer has
 // none. It is an answer to show, not a count: it looks at the newest 1,000 whom the
 // viewer follows and at the followers in the rows of those asked about, not in
 // their archives, names 40 for one account and 160 in all, and of long rows reads
@@ -139,9 +138,14 @@ func (s *Service) FamiliarFollowers(ctx context.Context, viewer uint64, ids []ui
 	if err != nil {
 		return nil, err
 	}
+	out, err := s.familiar(ctx, viewer, ids)
+	return out, app.From(err)
+}
+
+func (s *Service) familiar(ctx context.Context, viewer uint64, ids []uint64) ([]Familiar, error) {
 	found, err := s.cfg.Accounts.Show(ctx, ids)
 	if err != nil {
-		return nil, app.From(err)
+		return nil, err
 	}
 	ids = ids[:0]
 	for _, a := range found {
@@ -151,62 +155,41 @@ func (s *Service) FamiliarFollowers(ctx context.Context, viewer uint64, ids []ui
 	}
 	row, err := s.cfg.Rows.Row(ctx, viewer)
 	if err != nil {
-		return nil, app.From(err)
+		return nil, err
 	}
-	rels, _, err := s.cfg.Rows.Rels(ctx, row, ids, list.IsBlockedBy)
+	blocked, _, err := s.cfg.Rows.Rels(ctx, row, ids, list.IsBlockedBy)
 	if err != nil {
-		return nil, app.From(err)
+		return nil, err
 	}
-	mine, err := newestFollowing(row)
+	v, err := row.View()
 	if err != nil {
-		return nil, app.From(err)
+		return nil, err
+	}
+	newest, _, err := v.Page(list.ByFollowing, list.Range{Limit: familiarMine}, nil)
+	mine, rels := make([]uint64, len(newest)), make([]list.Rel, len(newest))
+	for i, e := range newest {
+		mine[i] = e.ID
 	}
 	out := make([]Familiar, len(ids))
-	each, room := min(familiarShown, familiarInAll/max(1, len(ids))), familiarBytes
+	most, room := min(familiarShown, familiarInAll/max(1, len(ids))), familiarBytes
 	for i, id := range ids {
 		out[i].ID = id
-		if rels[i]&list.IsBlockedBy != 0 || room <= 0 || len(mine) == 0 {
+		if err != nil || blocked[i]&list.IsBlockedBy != 0 || room <= 0 || len(mine) == 0 {
 			continue
 		}
-		row, err := s.cfg.Rows.Row(ctx, id)
+		if row, err = s.cfg.Rows.Row(ctx, id); err == nil {
+			v, err = row.View()
+		}
 		if err != nil {
-			return nil, app.From(err)
+			break
 		}
 		room -= len(row.List)
-		if out[i].Accounts, err = familiar(row, mine, each); err != nil {
-			return nil, app.From(err)
+		v.Rels(mine, rels)
+		for j, m := range mine {
+			if rels[j]&list.IsFollower != 0 && len(out[i].Accounts) < most {
+				out[i].Accounts = append(out[i].Accounts, m)
+			}
 		}
 	}
-	return out, nil
-}
-
-// newestFollowing returns whom the owner of a row follows, as far as
-// FamiliarFollowers looks at them.
-func newestFollowing(row relation.Row) ([]uint64, error) {
-	v, err := row.View()
-	if err != nil {
-		return nil, err
-	}
-	page, _, err := v.Page(list.ByFollowing, list.Range{Limit: familiarMine}, nil)
-	ids := make([]uint64, len(page))
-	for i, e := range page {
-		ids[i] = e.ID
-	}
-	return ids, err
-}
-
-// familiar returns up to most of those of mine who follow the owner of a row.
-func familiar(row relation.Row, mine []uint64, most int) (out []uint64, err error) {
-	v, err := row.View()
-	if err != nil {
-		return nil, err
-	}
-	rels := make([]list.Rel, len(mine))
-	v.Rels(mine, rels)
-	for i, m := range mine {
-		if rels[i]&list.IsFollower != 0 && len(out) < most {
-			out = append(out, m)
-		}
-	}
-	return out, nil
+	return out, err
 }

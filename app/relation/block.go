@@ -4,10 +4,10 @@ import (
 	"context"
 	"math"
 	"time"
+	"unicode/utf8"
 
 	"kith/app"
 	"kith/repo/list"
-	"kith/repo/relation"
 )
 
 // MaxNote is the length of a note in characters.
@@ -19,33 +19,23 @@ const MaxMute = 100 * 365 * 24 * time.Hour
 // Block ends all follows and requests between the two and keeps them from
 // following each other.
 func (s *Service) Block(ctx context.Context, actor, target uint64) (Relationship, error) {
-	if actor == target {
-		return Relationship{}, errOwn
-	}
-	return s.settled(ctx, ActBlock, actor, target, func(p pair) error {
+	return s.settled(ctx, ActBlock, actor, target, errOwn, func(p pair) error {
 		for _, side := range []pair{p, p.turned()} {
-			disconnect(side)
-			withdraw(side)
-			if err := forgetFollow(side); err != nil {
+			side.disconnect()
+			side.withdraw()
+			if err := side.forget(); err != nil {
 				return err
 			}
 		}
-		mine := p.me.Put(list.Blocking, target, p.now)
-		p.done.note(mine, Blocked, p.me, target, p.now)
-		p.both(mine, p.them.Put(list.BlockedBy, actor, p.now))
+		p.both(Blocked, p.now, p.me.Put(list.Blocking, target, p.now), p.them.Put(list.BlockedBy, actor, p.now))
 		return nil
 	})
 }
 
 // Unblock ends a block; the follows it ended stay ended.
 func (s *Service) Unblock(ctx context.Context, actor, target uint64) (Relationship, error) {
-	if actor == target {
-		return Relationship{}, errOwn
-	}
-	return s.settled(ctx, ActUnblock, actor, target, func(p pair) error {
-		mine := p.me.Drop(list.Blocking, target)
-		p.done.note(mine, Unblocked, p.me, target, p.now)
-		p.both(mine, p.them.Drop(list.BlockedBy, actor))
+	return s.settled(ctx, ActUnblock, actor, target, errOwn, func(p pair) error {
+		p.both(Unblocked, p.now, p.me.Drop(list.Blocking, target), p.them.Drop(list.BlockedBy, actor))
 		return nil
 	})
 }
@@ -53,55 +43,42 @@ func (s *Service) Unblock(ctx context.Context, actor, target uint64) (Relationsh
 // Mute hides target from actor for a while, or, with duration 0, until Unmute.
 // A repeated mute sets notifications and duration anew.
 func (s *Service) Mute(ctx context.Context, actor, target uint64, notifications bool, duration time.Duration) (Relationship, error) {
-	if actor == target {
-		return Relationship{}, errOwn
-	}
-	if duration < 0 || duration > MaxMute {
+	if actor != target && (duration < 0 || duration > MaxMute) {
 		return Relationship{}, app.Refuse(app.Unprocessable, "Validation failed: Duration is out of range")
 	}
-	return s.own(ctx, ActMute, actor, target, func(me *relation.Draft, now uint32, done *changes) error {
-		o := me.Option(target)
+	return s.own(ctx, ActMute, actor, target, func(p pair) error {
+		p.note(Muted, p.now, p.me.Put(list.Muting, target, p.now))
+		o := p.me.Option(target)
 		o.HideNotifications, o.MuteUntil = notifications, 0
-		if duration > 0 {
-			o.MuteUntil = until(now, duration)
+		if duration > 0 { // one second at least; what lies past 2106 ends there, where the seconds of a list do
+			o.MuteUntil = uint32(min(uint64(p.now)+uint64(max(duration, time.Second)/time.Second), math.MaxUint32))
 		}
-		done.note(me.Put(list.Muting, target, now), Muted, me, target, now)
-		_, err := me.SetOption(target, o)
+		_, err := p.me.SetOption(target, o)
 		return err
 	})
-}
-
-// until is when a duration from now ends, in whole seconds, one at least; what
-// lies past the year 2106 ends there, where the seconds of a list do.
-func until(now uint32, d time.Duration) uint32 {
-	end := uint64(now) + uint64(max(d, time.Second)/time.Second)
-	return uint32(min(end, math.MaxUint32))
 }
 
 // Unmute shows target again.
 func (s *Service) Unmute(ctx context.Context, actor, target uint64) (Relationship, error) {
-	if actor == target {
-		return Relationship{}, errOwn
-	}
-	return s.own(ctx, ActUnmute, actor, target, func(me *relation.Draft, now uint32, done *changes) error {
-		o := me.Option(target)
-		o.HideNotifications, o.MuteUntil = false, 0
-		done.note(me.Drop(list.Muting, target), Unmuted, me, target, now)
-		_, err := me.SetOption(target, o)
-		return err
-	})
+	return s.own(ctx, ActUnmute, actor, target, func(p pair) error { return p.unmute() })
+}
+
+// unmute ends a mute, with the choices that came with it.
+func (p pair) unmute() error {
+	p.note(Unmuted, p.now, p.me.Drop(list.Muting, p.to))
+	o := p.me.Option(p.to)
+	o.HideNotifications, o.MuteUntil = false, 0
+	_, err := p.me.SetOption(p.to, o)
+	return err
 }
 
 // SetNote keeps actor's private remark about target; an empty one removes it.
 func (s *Service) SetNote(ctx context.Context, actor, target uint64, note string) (Relationship, error) {
-	if actor == target {
-		return Relationship{}, errOwn
-	}
-	if len([]rune(note)) > MaxNote {
+	if actor != target && utf8.RuneCountInString(note) > MaxNote {
 		return Relationship{}, app.Refuse(app.Unprocessable, "Validation failed: Comment is too long (maximum is 2000 characters)")
 	}
-	return s.own(ctx, actNote, actor, target, func(me *relation.Draft, _ uint32, _ *changes) error {
-		_, err := me.SetNote(target, note)
+	return s.own(ctx, actNote, actor, target, func(p pair) error {
+		_, err := p.me.SetNote(target, note)
 		return err
 	})
 }

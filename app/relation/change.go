@@ -1,7 +1,5 @@
 package relation
 
-import "kith/repo/relation"
-
 // Change is one thing that has become different between two accounts, and is
 // committed: what Actor is to Target, as Actor's own row says. The package doc says
 // who is given which.
@@ -57,11 +55,4 @@ type changes struct {
 	act  Act
 	by   uint64
 	list []Change
-}
-
-// note notes a change of what the owner of a row is to another, if there was one.
-func (c *changes) note(changed bool, k Kind, from *relation.Draft, to uint64, at uint32) {
-	if changed {
-		c.list = append(c.list, Change{Kind: k, Actor: from.AccountID(), Target: to, Act: c.act, By: c.by, At: at})
-	}
 }

@@ -2,11 +2,78 @@ package relation
 
 import (
 	"context"
+	"fmt"
 
 	"kith/app"
 	"kith/repo/list"
 	"kith/repo/relation"
 )
+
+// pair is the two rows that an edit works on, seen from one of the accounts: what
+// from does to to. An edit of the own row alone has no draft of theirs.
+type pair struct {
+	me, them *relation.Draft
+	from, to uint64
+	now      uint32
+	done     *changes
+}
+
+// turned is the same pair seen from the other side.
+func (p pair) turned() pair { return pair{p.them, p.me, p.to, p.from, p.now, p.done} }
+
+// both notes what became different in my row, if it did, and has both rows swapped where
+// only one of them changed, which repairs a half edge: the swap must also prove what was
+// read in the other row, or two processes that repair at once could leave a new half.
+func (p pair) both(k Kind, at uint32, mine, theirs bool) {
+	p.note(k, at, mine)
+	if mine != theirs {
+		p.me.Touch()
+		p.them.Touch()
+	}
+}
+
+// note notes a change of what from is to to, if there was one.
+func (p pair) note(k Kind, at uint32, changed bool) {
+	if changed {
+		p.done.list = append(p.done.list, Change{Kind: k, Actor: p.from, Target: p.to, Act: p.done.act, By: p.done.by, At: at})
+	}
+}
+
+// follows reports whether either row says that I follow them.
+func (p pair) follows() bool {
+	return p.me.Rel(p.to)&list.IsFollowing != 0 || p.them.Rel(p.from)&list.IsFollower != 0
+}
+
+// connect puts my follow of them into both rows, and ends the request for it. Where one
+// row has the follow already the other takes its time.
+func (p pair) connect() {
+	at := p.now
+	if p.me.Rel(p.to)&list.IsFollowing != 0 {
+		at, _ = p.me.Times(p.to)
+	} else if p.them.Rel(p.from)&list.IsFollower != 0 {
+		_, at = p.them.Times(p.from)
+	}
+	p.both(Followed, at, p.me.AddFollowing(p.to, at), p.them.AddFollower(p.from, at))
+	p.withdraw()
+}
+
+// disconnect removes my follow of them from both rows.
+func (p pair) disconnect() {
+	p.both(Unfollowed, p.now, p.me.DropFollowing(p.to), p.them.DropFollower(p.from))
+}
+
+// withdraw removes my request to follow them.
+func (p pair) withdraw() {
+	p.both(RequestEnded, p.now, p.me.Drop(list.Requested, p.to), p.them.Drop(list.Requests, p.from))
+}
+
+// forget drops the choices that came with my follow of them.
+func (p pair) forget() error {
+	o := p.me.Option(p.to)
+	o.HideReposts, o.Notify, o.Languages = false, false, nil
+	_, err := p.me.SetOption(p.to, o)
+	return err
+}
 
 // FollowOptions are the choices that come with a follow. A nil field leaves
 // the choice as it is: reposts shown, no notification, all languages at first.
@@ -19,15 +86,11 @@ type FollowOptions struct {
 // Follow makes actor a follower of target, or asks target where target is
 // locked. Where that is so already only the options change.
 func (s *Service) Follow(ctx context.Context, actor, target uint64, o FollowOptions) (Relationship, error) {
-	if actor == target {
-		return Relationship{}, errOwnFollow
-	}
-	have, err := s.exist(ctx, actor, target)
+	have, err := s.exist(ctx, actor, target, errOwnFollow)
 	if err != nil {
 		return Relationship{}, err
 	}
-	locked := have[target].Locked
-	return s.edit(ctx, ActFollow, actor, target, func(p pair) error {
+	return s.edit(ctx, ActFollow, actor, target, true, func(p pair) error {
 		if !p.me.Own(target) {
 			return relation.ErrRecall
 		}
@@ -35,7 +98,12 @@ func (s *Service) Follow(ctx context.Context, actor, target uint64, o FollowOpti
 		if err != nil {
 			return err
 		}
-		if err := s.enter(p, locked); err != nil {
+		// A follower who stands in their archive is left there.
+		settled := p.me.Rel(target)&list.IsFollowing != 0 && p.me.Knows(target) && !p.them.Knows(actor)
+		if !settled {
+			err = s.follow(p, have[target].Locked)
+		}
+		if err != nil {
 			return err
 		}
 		_, err = p.me.SetOption(target, option)
@@ -43,157 +111,23 @@ func (s *Service) Follow(ctx context.Context, actor, target uint64, o FollowOpti
 	})
 }
 
-// enter makes the follow or the request, where there is none yet, and refuses
-// one past the limit or between people who block. A follower who stands in their
-// archive is left there.
-func (s *Service) enter(p pair, locked bool) error {
-	following := p.me.Rel(p.them.AccountID())&list.IsFollowing != 0
-	if following && p.me.Knows(p.them.AccountID()) && !p.them.Knows(p.me.AccountID()) {
-		return nil
-	}
+// follow makes the follow or the request, where there is none yet, and refuses one
+// between people who block or past the limit. Whom I asked to follow counts for that, so
+// that the answers cannot take me past it.
+func (s *Service) follow(p pair, locked bool) error {
 	if !relation.Settle(p.me, p.them) {
 		return relation.ErrRecall
 	}
-	if err := mayFollow(p); err != nil {
-		return err
-	}
-	if !follows(p) && p.me.Rel(p.them.AccountID())&list.IsRequested == 0 && s.full(p.me) {
-		return s.errLimit()
-	}
-	if !locked || follows(p) {
-		connect(p)
-	} else {
-		request(p)
-	}
-	return nil
-}
-
-// mayFollow refuses a follow between people who block.
-func mayFollow(p pair) error {
-	if p.me.Rel(p.them.AccountID())&(list.IsBlocking|list.IsBlockedBy) != 0 {
+	is, limit := p.me.Rel(p.to), s.cfg.FollowingLimit
+	switch {
+	case is&(list.IsBlocking|list.IsBlockedBy) != 0:
 		return errBlocked
-	}
-	return nil
-}
-
-// full reports whether somebody may follow no more. Whom they asked to follow
-// counts, so that the answers cannot take them past the limit.
-func (s *Service) full(d *relation.Draft) bool {
-	return s.cfg.FollowingLimit > 0 && int(d.Counts().Following)+d.Total(list.Requested) >= s.cfg.FollowingLimit
-}
-
-// follows reports whether either row says that I follow them.
-func follows(p pair) bool {
-	return p.me.Rel(p.them.AccountID())&list.IsFollowing != 0 || p.them.Rel(p.me.AccountID())&list.IsFollower != 0
-}
-
-// connect puts the edge me→them into both rows. Where one row has it already
-// the other takes its time.
-func connect(p pair) {
-	me, them := p.me.AccountID(), p.them.AccountID()
-	at := p.now
-	if p.me.Rel(them)&list.IsFollowing != 0 {
-		at, _ = p.me.Times(them)
-	} else if p.them.Rel(me)&list.IsFollower != 0 {
-		_, at = p.them.Times(me)
-	}
-	mine := p.me.AddFollowing(them, at)
-	p.done.note(mine, Followed, p.me, them, at)
-	p.both(mine, p.them.AddFollower(me, at))
-	withdraw(p)
-}
-
-// disconnect removes the edge me→them from both rows.
-func disconnect(p pair) {
-	mine := p.me.DropFollowing(p.them.AccountID())
-	p.done.note(mine, Unfollowed, p.me, p.them.AccountID(), p.now)
-	p.both(mine, p.them.DropFollower(p.me.AccountID()))
-}
-
-// request notes my wish to follow them in both rows.
-func request(p pair) {
-	mine := p.me.Put(list.Requested, p.them.AccountID(), p.now)
-	p.done.note(mine, Requested, p.me, p.them.AccountID(), p.now)
-	p.both(mine, p.them.Put(list.Requests, p.me.AccountID(), p.now))
-}
-
-// withdraw removes my wish to follow them.
-func withdraw(p pair) {
-	mine := p.me.Drop(list.Requested, p.them.AccountID())
-	p.done.note(mine, RequestEnded, p.me, p.them.AccountID(), p.now)
-	p.both(mine, p.them.Drop(list.Requests, p.me.AccountID()))
-}
-
-// both has both rows swapped where only one of them changed, which mends a half
-// edge: the swap must also prove what was read in the other row, or two
-// processes that mend at once could leave a new half.
-func (p pair) both(mine, theirs bool) {
-	if mine != theirs {
-		p.me.Touch()
-		p.them.Touch()
-	}
-}
-
-// turned is the same pair seen from the other side.
-func (p pair) turned() pair { return pair{p.them, p.me, p.now, p.done} }
-
-// Unfollow ends actor's follow of target, or the request for one.
-func (s *Service) Unfollow(ctx context.Context, actor, target uint64) (Relationship, error) {
-	if actor == target {
-		return Relationship{}, errOwn
-	}
-	return s.settled(ctx, ActUnfollow, actor, target, func(p pair) error {
-		disconnect(p)
-		withdraw(p)
-		return forgetFollow(p)
-	})
-}
-
-// forgetFollow drops the choices that came with my follow of them.
-func forgetFollow(p pair) error {
-	o := p.me.Option(p.them.AccountID())
-	o.HideReposts, o.Notify, o.Languages = false, false, nil
-	_, err := p.me.SetOption(p.them.AccountID(), o)
-	return err
-}
-
-// RemoveFollower ends target's follow of actor.
-func (s *Service) RemoveFollower(ctx context.Context, actor, target uint64) (Relationship, error) {
-	if actor == target {
-		return Relationship{}, errOwn
-	}
-	return s.settled(ctx, ActRemoveFollower, actor, target, func(p pair) error {
-		disconnect(p.turned())
-		return forgetFollow(p.turned())
-	})
-}
-
-// Authorize lets the requester follow actor; a refusal where nobody asked.
-func (s *Service) Authorize(ctx context.Context, actor, requester uint64) (Relationship, error) {
-	return s.settled(ctx, ActAuthorize, actor, requester, func(p pair) error {
-		if err := asked(p); err != nil {
-			return err
-		}
-		connect(p.turned())
-		return nil
-	})
-}
-
-// Reject turns the requester's wish down; a refusal where nobody asked.
-func (s *Service) Reject(ctx context.Context, actor, requester uint64) (Relationship, error) {
-	return s.settled(ctx, ActReject, actor, requester, func(p pair) error {
-		if err := asked(p); err != nil {
-			return err
-		}
-		withdraw(p.turned())
-		return forgetFollow(p.turned())
-	})
-}
-
-// asked refuses where they did not ask to follow me.
-func asked(p pair) error {
-	if p.me.Rel(p.them.AccountID())&list.HasRequest == 0 {
-		return errNoRequest
+	case limit > 0 && !p.follows() && is&list.IsRequested == 0 && int(p.me.Counts().Following)+p.me.Total(list.Requested) >= limit:
+		return app.Refuse(app.Limit, fmt.Sprintf("You cannot follow more than %d people", limit))
+	case !locked || p.follows():
+		p.connect()
+	default:
+		p.both(Requested, p.now, p.me.Put(list.Requested, p.to, p.now), p.them.Put(list.Requests, p.from, p.now))
 	}
 	return nil
 }
@@ -213,4 +147,43 @@ func (o FollowOptions) onto(old list.Option) (list.Option, error) {
 		return old, &app.Error{Kind: app.Unprocessable, Sentence: "Validation failed: Languages are invalid", Cause: err}
 	}
 	return old, nil
+}
+
+// Unfollow ends actor's follow of target, or the request for one.
+func (s *Service) Unfollow(ctx context.Context, actor, target uint64) (Relationship, error) {
+	return s.settled(ctx, ActUnfollow, actor, target, errOwn, func(p pair) error {
+		p.disconnect()
+		p.withdraw()
+		return p.forget()
+	})
+}
+
+// RemoveFollower ends target's follow of actor.
+func (s *Service) RemoveFollower(ctx context.Context, actor, target uint64) (Relationship, error) {
+	return s.settled(ctx, ActRemoveFollower, actor, target, errOwn, func(p pair) error {
+		p.turned().disconnect()
+		return p.turned().forget()
+	})
+}
+
+// Authorize lets the requester follow actor; a refusal where there is no request.
+func (s *Service) Authorize(ctx context.Context, actor, requester uint64) (Relationship, error) {
+	return s.settled(ctx, ActAuthorize, actor, requester, errUnknown, func(p pair) error {
+		if p.me.Rel(requester)&list.HasRequest == 0 {
+			return errUnknown
+		}
+		p.turned().connect()
+		return nil
+	})
+}
+
+// Reject turns the requester's wish down; a refusal where there is no request.
+func (s *Service) Reject(ctx context.Context, actor, requester uint64) (Relationship, error) {
+	return s.settled(ctx, ActReject, actor, requester, errUnknown, func(p pair) error {
+		if p.me.Rel(requester)&list.HasRequest == 0 {
+			return errUnknown
+		}
+		p.turned().withdraw()
+		return p.turned().forget()
+	})
 }

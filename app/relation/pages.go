@@ -22,7 +22,7 @@ func ParseCursor(text string) (Cursor, error) { return list.ParseCursor(text) }
 // Page is a part of a list, newest first.
 type Page struct {
 	People []Person
-	// First and Last are the places of the newest and oldest entry that the page
+	// First and Last are the positions of the newest and oldest entry that the page
 	// covers, entries left out for the viewer included; zero when it is empty.
 	First, Last list.Cursor
 	// Full says that the page covers as many entries as were asked for.
@@ -34,7 +34,15 @@ type Person struct {
 	ID         uint64
 	MutedUntil uint32 // for mutes, unix seconds, 0: no end
 
-	place list.Cursor
+	position list.Cursor
+}
+
+func (p Page) ids() []uint64 {
+	ids := make([]uint64, len(p.People))
+	for i, person := range p.People {
+		ids[i] = person.ID
+	}
+	return ids
 }
 
 // Followers, Following and Friends show the list of owner to viewer (0 for
@@ -67,7 +75,7 @@ func (s *Service) Requests(ctx context.Context, owner uint64, r Range) (Page, er
 	return s.page(ctx, owner, list.ByRequest, r)
 }
 
-// RequestCount tells how many ask to follow owner.
+// RequestCount returns how many ask to follow owner.
 func (s *Service) RequestCount(ctx context.Context, owner uint64) (int, error) {
 	row, err := s.cfg.Rows.Row(ctx, owner)
 	if err != nil {
@@ -92,8 +100,7 @@ func (s *Service) Mutes(ctx context.Context, owner uint64, r Range) (Page, error
 	if err != nil {
 		return p, app.From(err)
 	}
-	now := s.now()
-	kept := p.People[:0]
+	kept, now := p.People[:0], s.now()
 	for _, person := range p.People {
 		o, err := options.Of(person.ID)
 		if err != nil {
@@ -107,20 +114,6 @@ func (s *Service) Mutes(ctx context.Context, owner uint64, r Range) (Page, error
 	return p, nil
 }
 
-func (s *Service) shown(ctx context.Context, viewer, owner uint64, o list.Order, r Range) (Page, error) {
-	found, err := s.cfg.Accounts.Show(ctx, []uint64{owner})
-	if err != nil {
-		return Page{}, app.From(err)
-	}
-	if found[0].Ver == 0 {
-		return Page{}, errNobody
-	}
-	if viewer == 0 || viewer == owner {
-		return s.page(ctx, owner, o, r)
-	}
-	return s.shownTo(ctx, viewer, owner, o, bound(r))
-}
-
 // How many entries in a row are passed over since the viewer blocks them or is
 // blocked; then the page is empty, and links to the next. Blocks in the viewer's row
 // cost next to nothing, archived ones are looked up.
@@ -129,23 +122,38 @@ const (
 	maxSkippedArchived = 100
 )
 
-func (s *Service) shownTo(ctx context.Context, viewer, owner uint64, o list.Order, r Range) (Page, error) {
+// shown returns a page of owner's list as viewer may see it.
+func (s *Service) shown(ctx context.Context, viewer, owner uint64, o list.Order, r Range) (Page, error) {
+	found, err := s.cfg.Accounts.Show(ctx, []uint64{owner})
+	if err != nil {
+		return Page{}, app.From(err)
+	}
+	if found[0].Ver == 0 {
+		return Page{}, errUnknown
+	}
+	if viewer == 0 || viewer == owner {
+		return s.page(ctx, owner, o, r)
+	}
 	rows, err := s.cfg.Rows.Rows(ctx, []uint64{viewer, owner})
 	if err != nil {
 		return Page{}, app.From(err)
 	}
-	mine, theirs := rows[0], rows[1]
-	skip, err := maySkip(mine)
+	mine, theirs, r := rows[0], rows[1], bound(r)
+	blocks, archived, err := mine.Totals(list.Blocking, list.BlockedBy)
 	if err != nil {
 		return Page{}, app.From(err)
 	}
-	most := r.Limit
-	if skip > 0 {
-		r.Limit = max(most, MaxPage/2) // who asks for few would look often
+	if blocks == 0 {
+		return s.pageOf(ctx, theirs, o, r)
 	}
+	most, skip := r.Limit, maxSkipped
+	if archived > 0 {
+		skip = maxSkippedArchived
+	}
+	r.Limit = max(most, MaxPage/2) // who asks for few would look often
 	for skipped := 0; ; {
 		p, err := s.pageOf(ctx, theirs, o, r)
-		if err != nil || skip == 0 || len(p.People) == 0 {
+		if err != nil || len(p.People) == 0 {
 			return p, err
 		}
 		skipped += len(p.People)
@@ -156,32 +164,13 @@ func (s *Service) shownTo(ctx context.Context, viewer, owner uint64, o list.Orde
 		if len(p.People) > 0 || !p.Full || skipped >= skip { // clients take an empty page for the last
 			return p, nil
 		}
-		r = beyond(r, p)
+		if r.Oldest {
+			r.After = p.First
+		} else {
+			r.Before = p.Last
+		}
 		r.Limit = min(max(MaxPage, 4*r.Limit), skip*4/5, 4_000)
 	}
-}
-
-// maySkip returns how many entries may be passed over for the owner of a row, 0 where
-// it neither blocks nor is blocked.
-func maySkip(row relation.Row) (int, error) {
-	all, archived, err := row.Totals(list.Blocking, list.BlockedBy)
-	switch {
-	case err != nil || all == 0:
-		return 0, err
-	case archived > 0:
-		return maxSkippedArchived, nil
-	}
-	return maxSkipped, nil
-}
-
-// beyond is the range after a page.
-func beyond(r Range, p Page) Range {
-	if r.Oldest {
-		r.After = p.First
-	} else {
-		r.Before = p.Last
-	}
-	return r
 }
 
 // cut leaves most people on a page: the newest, or of the oldest entries of a range
@@ -194,20 +183,12 @@ func (p Page) cut(most int, oldest bool) Page {
 	p.Full = true
 	if oldest {
 		p.People = p.People[n-most:]
-		p.First = p.People[0].place
+		p.First = p.People[0].position
 	} else {
 		p.People = p.People[:most]
-		p.Last = p.People[most-1].place
+		p.Last = p.People[most-1].position
 	}
 	return p
-}
-
-func (p Page) ids() []uint64 {
-	ids := make([]uint64, len(p.People))
-	for i, person := range p.People {
-		ids[i] = person.ID
-	}
-	return ids
 }
 
 // without leaves out who blocks or is blocked by the owner of a row, and everybody
@@ -250,7 +231,7 @@ func (s *Service) pageOf(ctx context.Context, row relation.Row, o list.Order, r 
 	}
 	p := Page{Full: r.Limit > 0 && len(entries) == r.Limit, People: make([]Person, len(entries))}
 	for i, e := range entries {
-		p.People[i] = Person{ID: e.ID, place: e.Cursor()}
+		p.People[i] = Person{ID: e.ID, position: e.Cursor()}
 	}
 	if n := len(entries); n > 0 {
 		p.First, p.Last = entries[0].Cursor(), entries[n-1].Cursor()

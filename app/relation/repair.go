@@ -17,22 +17,23 @@ func (s *Service) Repair(ctx context.Context, a, b uint64, sure func(a, b *relat
 		if !sure(rows[a], rows[b]) {
 			return relation.ErrRecall
 		}
-		repaired = repair(pair{rows[a], rows[b], s.now(), done})
+		repaired = pair{rows[a], rows[b], a, b, s.now(), done}.repair()
 		return nil
 	})
 	return repaired, err
 }
 
-func repair(p pair) (repaired bool) {
-	for _, p := range []pair{p, p.turned()} {
-		repaired = mirror(p, list.Blocking, list.BlockedBy) || repaired
+func (p pair) repair() (repaired bool) {
+	sides := []pair{p, p.turned()}
+	for _, p := range sides {
+		repaired = p.mirror(list.Blocking, list.BlockedBy) || repaired
 	}
-	for _, p := range []pair{p, p.turned()} {
-		repaired = repairFollow(p) || repaired
-		repaired = mirror(p, list.Requested, list.Requests) || repaired
+	for _, p := range sides {
+		repaired = p.repairFollow() || repaired
+		repaired = p.mirror(list.Requested, list.Requests) || repaired
 		const answered = list.IsFollowing | list.IsBlocking | list.IsBlockedBy
-		if r := p.me.Rel(p.them.AccountID()); r&list.IsRequested != 0 && r&answered != 0 {
-			withdraw(p)
+		if r := p.me.Rel(p.to); r&list.IsRequested != 0 && r&answered != 0 {
+			p.withdraw()
 			repaired = true
 		}
 	}
@@ -44,31 +45,29 @@ func repair(p pair) (repaired bool) {
 }
 
 // mirror makes their row say about me what mine says of them.
-func mirror(p pair, mine, theirs list.Section) bool {
-	at, is := p.me.Time(mine, p.them.AccountID())
-	if is {
-		return p.them.Put(theirs, p.me.AccountID(), at)
+func (p pair) mirror(mine, theirs list.Section) bool {
+	if at, is := p.me.Time(mine, p.to); is {
+		return p.them.Put(theirs, p.from, at)
 	}
-	return p.them.Drop(theirs, p.me.AccountID())
+	return p.them.Drop(theirs, p.from)
 }
 
 // repairFollow makes their row say of my follow what mine says, and ends it where
-// one of the rows, which agree about that, has a block.
-func repairFollow(p pair) bool {
-	me, them := p.me.AccountID(), p.them.AccountID()
-	if p.me.Rel(them)&(list.IsBlocking|list.IsBlockedBy) != 0 {
-		there := follows(p)
-		disconnect(p)
+// the rows, which agree about that, have a block.
+func (p pair) repairFollow() bool {
+	if p.me.Rel(p.to)&(list.IsBlocking|list.IsBlockedBy) != 0 {
+		there := p.follows()
+		p.disconnect()
 		return there
 	}
-	out, in := p.me.Rel(them)&list.IsFollowing != 0, p.them.Rel(me)&list.IsFollower != 0
-	at, _ := p.me.Times(them)
-	if _, inAt := p.them.Times(me); out == in && at == inAt {
+	out, in := p.me.Rel(p.to)&list.IsFollowing != 0, p.them.Rel(p.from)&list.IsFollower != 0
+	at, _ := p.me.Times(p.to)
+	if _, inAt := p.them.Times(p.from); out == in && at == inAt {
 		return false
 	}
-	p.them.DropFollower(me)
+	p.them.DropFollower(p.from)
 	if out {
-		p.them.AddFollower(me, at)
+		p.them.AddFollower(p.from, at)
 	}
 	return true
 }

@@ -2,7 +2,6 @@ package relation
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"kith/app"
@@ -11,7 +10,8 @@ import (
 	"kith/repo/relation"
 )
 
-// Rows answers questions about relation rows.
+// Rows answers questions about relation rows. It, Committer and Accounts are
+// interfaces since tests put faults in.
 type Rows interface {
 	Row(ctx context.Context, id uint64) (relation.Row, error)
 	Rows(ctx context.Context, ids []uint64) ([]relation.Row, error)
@@ -56,12 +56,19 @@ var (
 	errOwnFollow = app.Refuse(app.OwnAccount, "Following your own account is not allowed")
 	errOwn       = app.Refuse(app.OwnAccount, "You cannot do this to your own account")
 	errBlocked   = app.Refuse(app.Forbidden, "This action is not allowed")
-	errNobody    = app.Refuse(app.NotFound, "Record not found")
-	errNoRequest = app.Refuse(app.NotFound, "Record not found")
+	errUnknown   = app.Refuse(app.NotFound, "Record not found")
 )
 
-func (s *Service) errLimit() error {
-	return app.Refuse(app.Limit, fmt.Sprintf("You cannot follow more than %d people", s.cfg.FollowingLimit))
+// exist returns both accounts or a refusal, self where they are one.
+func (s *Service) exist(ctx context.Context, actor, target uint64, self error) (map[uint64]account.Account, error) {
+	if actor == target {
+		return nil, self
+	}
+	have, err := s.cfg.Accounts.Load(ctx, []uint64{actor, target})
+	if err == nil && len(have) < 2 {
+		err = errUnknown
+	}
+	return have, app.From(err)
 }
 
 // commit runs edit on rows, and gives the listeners what it changed.
@@ -79,58 +86,52 @@ func (s *Service) commit(ctx context.Context, act Act, by uint64, ids []uint64, 
 	}))
 }
 
-// pair is the two rows that an edit works on.
-type pair struct {
-	me, them *relation.Draft
-	now      uint32
-	done     *changes
-}
-
-// change runs edit on the rows of actor and target, who must both exist, and
-// returns what target then is to actor.
-func (s *Service) change(ctx context.Context, act Act, actor, target uint64, edit func(p pair) error) (Relationship, error) {
-	if _, err := s.exist(ctx, actor, target); err != nil {
-		return Relationship{}, err
+// edit runs an edit of a pair, on the row of its actor or on both, and returns what
+// the other account of the pair then is to the actor. Both exist.
+func (s *Service) edit(ctx context.Context, act Act, actor, target uint64, both bool, edit func(p pair) error) (Relationship, error) {
+	ids := []uint64{actor, target}
+	if !both {
+		ids = ids[:1]
 	}
-	return s.edit(ctx, act, actor, target, edit)
-}
-
-// edit is change for accounts that are known to exist.
-func (s *Service) edit(ctx context.Context, act Act, actor, target uint64, edit func(p pair) error) (Relationship, error) {
 	var r Relationship
-	var noted bool
-	err := s.commit(ctx, act, actor, []uint64{actor, target}, func(rows map[uint64]*relation.Draft, done *changes) error {
-		p := pair{me: rows[actor], them: rows[target], now: s.now(), done: done}
+	var noted, complete bool
+	err := s.commit(ctx, act, actor, ids, func(rows map[uint64]*relation.Draft, done *changes) error {
+		p := pair{me: rows[actor], them: rows[target], from: actor, to: target, now: s.now(), done: done}
 		if err := edit(p); err != nil {
 			return err
 		}
 		o := p.me.Option(target)
 		r, noted = describe(target, p.me.Rel(target), o, p.now), o.Note
+		complete = both || p.me.Knows(target)
 		return nil
 	})
 	if err != nil {
 		return Relationship{}, err
 	}
-	return s.annotate(ctx, actor, r, noted)
-}
-
-// annotate adds the note to what somebody is to the actor, if there is one.
-func (s *Service) annotate(ctx context.Context, actor uint64, r Relationship, noted bool) (Relationship, error) {
-	if !noted {
-		return r, nil
+	if !complete { // whether they follow the actor may stand in the archive
+		rels, err := s.relationships(ctx, actor, []uint64{target}, true)
+		if err != nil {
+			return Relationship{}, err
+		}
+		return rels[0], nil
 	}
-	notes, err := s.cfg.Rows.Notes(ctx, actor, []uint64{r.ID})
-	if err != nil {
-		return Relationship{}, app.From(err)
+	if noted {
+		notes, err := s.cfg.Rows.Notes(ctx, actor, []uint64{target})
+		if err != nil {
+			return Relationship{}, app.From(err)
+		}
+		r.Note = notes[target]
 	}
-	r.Note = notes[r.ID]
 	return r, nil
 }
 
-// settled runs edit as change does, once both rows say all there is about the
-// two: what stands in an archive is recalled first.
-func (s *Service) settled(ctx context.Context, act Act, actor, target uint64, edit func(p pair) error) (Relationship, error) {
-	return s.change(ctx, act, actor, target, func(p pair) error {
+// settled runs edit on both rows once they say all there is about the two: what
+// stands in an archive is recalled first.
+func (s *Service) settled(ctx context.Context, act Act, actor, target uint64, self error, edit func(p pair) error) (Relationship, error) {
+	if _, err := s.exist(ctx, actor, target, self); err != nil {
+		return Relationship{}, err
+	}
+	return s.edit(ctx, act, actor, target, true, func(p pair) error {
 		if !relation.Settle(p.me, p.them) {
 			return relation.ErrRecall
 		}
@@ -138,58 +139,17 @@ func (s *Service) settled(ctx context.Context, act Act, actor, target uint64, ed
 	})
 }
 
-// own runs edit on the actor's row alone.
-func (s *Service) own(ctx context.Context, act Act, actor, target uint64, edit func(me *relation.Draft, now uint32, done *changes) error) (Relationship, error) {
-	if _, err := s.exist(ctx, actor, target); err != nil {
+// own runs edit on the actor's row alone, once that says what the actor did to target.
+func (s *Service) own(ctx context.Context, act Act, actor, target uint64, edit func(p pair) error) (Relationship, error) {
+	if _, err := s.exist(ctx, actor, target, errOwn); err != nil {
 		return Relationship{}, err
 	}
-	var r Relationship
-	var complete, noted bool
-	err := s.commit(ctx, act, actor, []uint64{actor}, func(rows map[uint64]*relation.Draft, done *changes) error {
-		me, now := rows[actor], s.now()
-		if !me.Own(target) {
+	return s.edit(ctx, act, actor, target, false, func(p pair) error {
+		if !p.me.Own(target) {
 			return relation.ErrRecall
 		}
-		if err := edit(me, now, done); err != nil {
-			return err
-		}
-		o := me.Option(target)
-		complete, noted = me.Knows(target), o.Note
-		r = describe(target, me.Rel(target), o, now)
-		return nil
+		return edit(p)
 	})
-	if err != nil {
-		return Relationship{}, err
-	}
-	if !complete { // whether they follow the actor may stand in the archive
-		return s.one(ctx, actor, target)
-	}
-	return s.annotate(ctx, actor, r, noted)
-}
-
-// one tells what an account that is known to exist is to the viewer. Who exists is not
-// asked again: what pages show of accounts may be older than what edits read.
-func (s *Service) one(ctx context.Context, viewer, id uint64) (Relationship, error) {
-	exists := func(context.Context, []uint64, []list.Rel) ([]bool, error) { return []bool{true}, nil }
-	rels, err := s.relationships(ctx, viewer, []uint64{id}, exists)
-	if err != nil {
-		return Relationship{}, err
-	}
-	return rels[0], nil
-}
-
-// exist returns both accounts or a refusal.
-func (s *Service) exist(ctx context.Context, actor, target uint64) (map[uint64]account.Account, error) {
-	have, err := s.cfg.Accounts.Load(ctx, []uint64{actor, target})
-	if err != nil {
-		return nil, app.From(err)
-	}
-	for _, id := range []uint64{actor, target} {
-		if _, ok := have[id]; !ok {
-			return nil, errNobody
-		}
-	}
-	return have, nil
 }
 
 func (s *Service) now() uint32 { return uint32(s.cfg.Now().Unix()) }
@@ -207,20 +167,20 @@ type Relationship struct {
 }
 
 func describe(id uint64, rel list.Rel, o list.Option, now uint32) Relationship {
-	following := rel&list.IsFollowing != 0
-	asked := rel&list.IsRequested != 0
-	muting := rel&list.IsMuting != 0 && (o.MuteUntil == 0 || o.MuteUntil > now)
 	r := Relationship{
-		ID: id, Following: following, FollowedBy: rel&list.IsFollower != 0,
+		ID: id, Following: rel&list.IsFollowing != 0, FollowedBy: rel&list.IsFollower != 0,
 		Blocking: rel&list.IsBlocking != 0, BlockedBy: rel&list.IsBlockedBy != 0,
-		Requested: asked, RequestedBy: rel&list.HasRequest != 0,
-		Muting: muting,
+		Requested: rel&list.IsRequested != 0, RequestedBy: rel&list.HasRequest != 0,
+		Muting: rel&list.IsMuting != 0 && !over(o, now),
 	}
-	if following || asked {
+	if r.Following || r.Requested {
 		r.ShowingReposts, r.Notify, r.Languages = !o.HideReposts, o.Notify, o.Languages
 	}
-	if muting {
+	if r.Muting {
 		r.MutingNotifications, r.MutedUntil = o.HideNotifications, o.MuteUntil
 	}
 	return r
 }
+
+// over reports that a mute with these options has ended.
+func over(o list.Option, now uint32) bool { return o.MuteUntil != 0 && o.MuteUntil <= now }
