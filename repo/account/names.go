@@ -96,8 +96,10 @@ func (s *Store) DropName(ctx context.Context, n Name, dry bool) (dropped bool, e
 			lock = ""
 		}
 		err := tx.GetContext(ctx, &now.ID, `SELECT account_id FROM username WHERE bucket = ? AND name = ?`+lock, n.Bucket, n.Name)
-		if gone := errors.Is(db.Wrap(err), repo.ErrNotFound); gone || err != nil {
-			return ignore(err, gone)
+		if errors.Is(db.Wrap(err), repo.ErrNotFound) {
+			return nil
+		} else if err != nil {
+			return err
 		}
 		var a Account
 		err = tx.GetContext(ctx, &a, `SELECT account_id, ver, username, display_name, locked, created_at FROM account WHERE bucket = ? AND account_id = ?`, repo.Bucket(now.ID), now.ID)
@@ -114,13 +116,6 @@ func (s *Store) DropName(ctx context.Context, n Name, dry bool) (dropped bool, e
 		return false, fmt.Errorf("drop the name %q: %w", n.Name, db.Wrap(err))
 	}
 	return dropped, nil
-}
-
-func ignore(err error, this bool) error {
-	if this {
-		return nil
-	}
-	return err
 }
 
 // GiveName writes the name row that an account lacks, and reports whether it did or,

@@ -2,9 +2,11 @@ package account
 
 import (
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -47,8 +49,8 @@ func New(database *sqlx.DB, c cache.Cache) *Store {
 	return s
 }
 
-// tell puts a committed account into the cache.
-func (s *Store) tell(ctx context.Context, a Account) {
+// put puts a committed account into the cache.
+func (s *Store) put(ctx context.Context, a Account) {
 	s.show.Outdate([]uint64{a.ID})
 	s.rows.Tell(ctx, []uint64{a.ID}, []Account{a})
 }
@@ -146,7 +148,7 @@ func (s *Store) Create(ctx context.Context, a Account) (Account, error) {
 				return a, err
 			}
 		}
-		s.tell(ctx, there)
+		s.put(ctx, there)
 		return there, nil
 	}
 	return a, fmt.Errorf("make an id: 100 in a row are taken: %w", repo.ErrConflict)
@@ -157,19 +159,31 @@ var (
 	errNameTaken = fmt.Errorf("name is %w", ErrTaken)
 )
 
-// A creation of which nobody knows whether it was done is tried again so often, after
+// A creation whose outcome is unknown is tried again so often, after
 // a pause that grows by this: for some 5 seconds.
 const (
 	unclearTries = 10
 	unclearPause = 100 * time.Millisecond
 )
 
-// createSurely creates an account and, where the outcome is unknown, tries again: then
-// it is there just so, or is made now. again says that it may have been tried before.
-func (s *Store) createSurely(ctx context.Context, a Account, again bool) (Account, error) {
+// createSurely writes name and row and, where the outcome is unknown, tries again: then
+// both are there just so, or are made now. again says that it may have been tried before:
+// then it returns the row that is there just so.
+func (s *Store) createSurely(ctx context.Context, a Account, again bool) (there Account, err error) {
 	unclear := false
 	for try := 1; ; try++ {
-		there, err := s.create(ctx, a, again)
+		err := retry(ctx, s.db, func(tx *sqlx.Tx) (err error) {
+			if err := claimName(ctx, tx, a); err != nil {
+				return err
+			}
+			if there, err = insertOne(ctx, tx, a, again); err != nil {
+				return err
+			}
+			return alive(ctx, tx, []uint64{a.ID})
+		})
+		if err != nil && !errors.Is(err, ErrTaken) {
+			err = fmt.Errorf("create account %d: %w", a.ID, db.Wrap(err))
+		}
 		unclear = unclear || db.OutcomeUnknown(err)
 		if !unclear || !errors.Is(err, repo.ErrUnavailable) || try == unclearTries {
 			return there, err
@@ -181,28 +195,6 @@ func (s *Store) createSurely(ctx context.Context, a Account, again bool) (Accoun
 		case <-time.After(time.Duration(try) * unclearPause):
 		}
 	}
-}
-
-// create writes name and row. Where again is set and both are there just so, it
-// returns the row that is.
-func (s *Store) create(ctx context.Context, a Account, again bool) (Account, error) {
-	var there Account
-	err := retry(ctx, s.db, func(tx *sqlx.Tx) (err error) {
-		if err := claimName(ctx, tx, a); err != nil {
-			return err
-		}
-		if there, err = insertOne(ctx, tx, a, again); err != nil {
-			return err
-		}
-		return alive(ctx, tx, []uint64{a.ID})
-	})
-	if errors.Is(err, ErrTaken) {
-		return a, err
-	}
-	if err != nil {
-		return a, fmt.Errorf("create account %d: %w", a.ID, db.Wrap(err))
-	}
-	return there, nil
 }
 
 // claimName claims a's name. One that a's own id has claimed, which is left where
@@ -255,9 +247,12 @@ func (s *Store) nextID(ctx context.Context) (uint64, error) {
 	return id, nil
 }
 
+// maxMade is above the ids that are made: lists of these take 4 bytes an id.
+const maxMade = 1<<32 - 1
+
 // pass moves the sequence past an id that the product gave, if it fits in 32 bits.
 func (s *Store) pass(ctx context.Context, id uint64) error {
-	if id >= 1<<32-1 {
+	if id >= maxMade {
 		return nil
 	}
 	_, err := s.db.ExecContext(ctx, `INSERT INTO sequence (bucket, name, next_id) VALUES (0, 'account', ?) ON DUPLICATE KEY UPDATE next_id = GREATEST(next_id, VALUES(next_id))`, id+1)
@@ -267,7 +262,7 @@ func (s *Store) pass(ctx context.Context, id uint64) error {
 	return nil
 }
 
-// SetLocked decides whether followers must ask first.
+// SetLocked decides whether followers must ask first. Index: PRIMARY (bucket, account_id).
 func (s *Store) SetLocked(ctx context.Context, id uint64, locked bool) (Account, error) {
 	for range 20 {
 		rows, err := s.load(ctx, []uint64{id})
@@ -279,27 +274,19 @@ func (s *Store) SetLocked(ctx context.Context, id uint64, locked bool) (Account,
 			return a, fmt.Errorf("account %d: %w", id, repo.ErrNotFound)
 		}
 		step := repo.Step()
-		won, err := s.swapLocked(ctx, a, locked, step)
+		res, err := s.db.ExecContext(ctx, `UPDATE account SET locked = ?, ver = ver + ? WHERE bucket = ? AND account_id = ? AND ver = ?`, locked, step, repo.Bucket(id), id, a.Ver)
 		if err != nil {
-			return a, err
+			return a, fmt.Errorf("lock account %d: %w", id, db.Wrap(err))
 		}
-		if won {
+		if n, err := res.RowsAffected(); err != nil {
+			return a, err
+		} else if n == 1 {
 			a.Locked, a.Ver = locked, a.Ver+step
-			s.tell(ctx, a)
+			s.put(ctx, a)
 			return a, nil
 		}
 	}
 	return Account{}, fmt.Errorf("account %d: %w", id, repo.ErrConflict)
-}
-
-// swapLocked is a swap on ver. Index: PRIMARY (bucket, account_id).
-func (s *Store) swapLocked(ctx context.Context, a Account, locked bool, step uint64) (bool, error) {
-	res, err := s.db.ExecContext(ctx, `UPDATE account SET locked = ?, ver = ver + ? WHERE bucket = ? AND account_id = ? AND ver = ?`, locked, step, repo.Bucket(a.ID), a.ID, a.Ver)
-	if err != nil {
-		return false, fmt.Errorf("lock account %d: %w", a.ID, db.Wrap(err))
-	}
-	n, err := res.RowsAffected()
-	return n == 1, err
 }
 
 // Walk returns up to limit accounts that come after the given one in key
@@ -312,4 +299,64 @@ func (s *Store) Walk(ctx context.Context, after uint64, limit int) ([]Account, e
 		return nil, fmt.Errorf("walk accounts after %d: %w", after, err)
 	}
 	return out, nil
+}
+
+// Missing returns those of ids that are no accounts. Nothing comes from the cache.
+func (s *Store) Missing(ctx context.Context, ids []uint64) (map[uint64]bool, error) {
+	return Missing(ctx, s.db, ids)
+}
+
+// Missing returns those of ids that are no accounts, as q sees the database, be
+// it a transaction: nothing comes from the cache. Index: PRIMARY (bucket,
+// account_id), one range an id.
+func Missing(ctx context.Context, q sqlx.QueryerContext, ids []uint64) (map[uint64]bool, error) {
+	out := make(map[uint64]bool)
+	for part := range slices.Chunk(ids, MaxRows) {
+		for _, id := range part {
+			out[id] = true
+		}
+		in, args := db.Keys(part)
+		var have []uint64
+		err := sqlx.SelectContext(ctx, q, &have, `SELECT account_id FROM account WHERE (bucket, account_id) IN (`+in+`)`, args...)
+		if err != nil {
+			return nil, fmt.Errorf("look whether %d accounts exist: %w", len(part), db.Wrap(err))
+		}
+		for _, id := range have {
+			delete(out, id)
+		}
+	}
+	return out, nil
+}
+
+// The cached form of an account: created_at, locked, the length of the name,
+// the name, the display name. The digit in a key is the version of the form.
+
+func key(b []byte, id uint64) []byte { return strconv.AppendUint(append(b, "a2:"...), id, 36) }
+
+var errCached = errors.New("bad cached account")
+
+func pack(a Account) cache.Entry {
+	if a.Ver == 0 {
+		return cache.Entry{}
+	}
+	b := binary.BigEndian.AppendUint64(make([]byte, 0, 10+len(a.Username)+len(a.DisplayName)), a.CreatedAt)
+	locked := byte(0)
+	if a.Locked {
+		locked = 1
+	}
+	b = append(b, locked, byte(len(a.Username)))
+	return cache.Entry{Ver: a.Ver, Value: append(append(b, a.Username...), a.DisplayName...)}
+}
+
+func unpack(id uint64, e cache.Entry) (Account, error) {
+	if e.Ver == 0 {
+		return Account{ID: id}, nil
+	}
+	b := e.Value
+	if len(b) < 10 || len(b) < 10+int(b[9]) {
+		return Account{}, errCached
+	}
+	names, n := string(b[10:]), int(b[9])
+	return Account{ID: id, Ver: e.Ver, CreatedAt: binary.BigEndian.Uint64(b), Locked: b[8] == 1,
+		Username: names[:n], DisplayName: names[n:]}, nil
 }
