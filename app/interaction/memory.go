@@ -11,7 +11,7 @@ const (
 	maxMemory = 32_768 // in each of two generations
 )
 
-// memory tells what happens for the first time within an hour. When one
+// memory knows what happens for the first time within an hour. When one
 // generation is full it becomes the old one, and the old one is forgotten, so
 // that what happens very much is counted a little more often instead of taking
 // more memory. It takes all it will ever take from the start, some 2 MB a

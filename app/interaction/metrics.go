@@ -2,7 +2,7 @@ package interaction
 
 import "github.com/prometheus/client_golang/prometheus"
 
-// Metrics count what was recorded. None of them tells of accounts or scores.
+// Metrics count what was recorded. None of them names accounts or scores.
 type Metrics struct {
 	recorded, written prometheus.Counter
 	dropped           *prometheus.CounterVec

@@ -1,6 +1,7 @@
 package interaction
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -36,26 +37,21 @@ const (
 // flushTime bounds one flush to the database.
 const flushTime = 10 * time.Second
 
-// Log keeps batches of events.
+// Log keeps batches of events, Marks who was seen when, and Accounts knows which
+// accounts exist. Tests let them fail.
 type Log interface {
 	Append(ctx context.Context, batches []interaction.Batch) error
 }
 
-var _ Log = (*interaction.Store)(nil)
-
-// Marks keeps who was seen when.
+// Marks: see Log.
 type Marks interface {
 	Put(ctx context.Context, marks []seen.Mark) error
 }
 
-var _ Marks = (*seen.Store)(nil)
-
-// Accounts tells which accounts exist.
+// Accounts: see Log.
 type Accounts interface {
 	Load(ctx context.Context, ids []uint64) (map[uint64]account.Account, error)
 }
-
-var _ Accounts = (*account.Store)(nil)
 
 // Config is what a Recorder works with; Log, Marks and Weighs must be set.
 type Config struct {
@@ -63,17 +59,15 @@ type Config struct {
 	Marks Marks
 	// Accounts are looked up before a flush; nil takes all to exist.
 	Accounts Accounts
-	// Weighs tells whether a kind is one that counts; others are refused.
+	// Weighs reports whether a kind counts; others are refused.
 	Weighs func(kind string) bool
 	// Buffer is how many events may wait, 0 for DefaultBuffer.
 	Buffer int
 	// Every is the time between two flushes, 0 for DefaultEvery.
 	Every time.Duration
-	// Now is the clock, nil for time.Now; Random tells batches of one
-	// millisecond apart, nil for a random source.
-	Now    func() time.Time
-	Random func() uint64
-	// Logger is told of flushes that fail; nil: nobody is.
+	// Now is the clock, nil for time.Now.
+	Now func() time.Time
+	// Logger gets flushes that fail; nil: none.
 	Logger  *slog.Logger
 	Metrics *Metrics
 }
@@ -105,7 +99,16 @@ type pair struct{ viewer, target uint64 }
 
 // New makes a Recorder and starts its flusher.
 func New(cfg Config) *Recorder {
-	cfg = cfg.withDefaults()
+	cfg.Buffer, cfg.Every = cmp.Or(cfg.Buffer, DefaultBuffer), cmp.Or(cfg.Every, DefaultEvery)
+	if cfg.Now == nil {
+		cfg.Now = time.Now
+	}
+	if cfg.Logger == nil {
+		cfg.Logger = slog.New(slog.DiscardHandler)
+	}
+	if cfg.Metrics == nil {
+		cfg.Metrics = NewMetrics(nil)
+	}
 	r := &Recorder{
 		cfg: cfg, visits: newMemory[pair](), seen: newMemory[uint64](), marks: map[uint64]uint32{},
 		full: make(chan struct{}, 1), stop: make(chan struct{}), stopped: make(chan struct{}),
@@ -114,33 +117,11 @@ func New(cfg Config) *Recorder {
 	return r
 }
 
-func (c Config) withDefaults() Config {
-	if c.Buffer == 0 {
-		c.Buffer = DefaultBuffer
-	}
-	if c.Every == 0 {
-		c.Every = DefaultEvery
-	}
-	if c.Now == nil {
-		c.Now = time.Now
-	}
-	if c.Random == nil {
-		c.Random = rand.Uint64
-	}
-	if c.Logger == nil {
-		c.Logger = slog.New(slog.DiscardHandler)
-	}
-	if c.Metrics == nil {
-		c.Metrics = NewMetrics(nil)
-	}
-	return c
-}
-
-// Counts tells whether events of a kind are taken.
+// Counts reports whether events of a kind are taken.
 func (r *Recorder) Counts(kind string) bool { return r.cfg.Weighs(kind) }
 
 // Record takes events. Those of an account with itself, of a kind that does not
-// count or with an id that nobody can have mean nothing and are passed over; a
+// count or with an id that no account can have mean nothing and are passed over; a
 // time that lies ahead, or is 0, is taken as now.
 func (r *Recorder) Record(events ...Event) {
 	now := uint32(r.cfg.Now().Unix())
@@ -166,20 +147,15 @@ func (r *Recorder) Record(events ...Event) {
 		kept++
 	}
 	r.cfg.Metrics.recorded.Add(float64(kept))
-	if len(r.waiting) >= r.cfg.Buffer/2 {
-		r.hurry()
+	if len(r.waiting) >= r.cfg.Buffer/2 { // wake the flusher before its time
+		select {
+		case r.full <- struct{}{}:
+		default:
+		}
 	}
 }
 
 func validID(id uint64) bool { return id > 0 && id <= list.MaxID }
-
-// hurry wakes the flusher before its time.
-func (r *Recorder) hurry() {
-	select {
-	case r.full <- struct{}{}:
-	default:
-	}
-}
 
 // Changed notes that somebody follows another, now or since a request was accepted.
 // It is a listener of app/relation.
@@ -257,12 +233,16 @@ func (r *Recorder) Close(ctx context.Context) error {
 func (r *Recorder) flush(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, flushTime)
 	defer cancel()
-	events, marks := r.take()
-	r.unsure = append(r.unsure, events...)
+	r.mu.Lock()
+	r.unsure = append(r.unsure, r.waiting...)
+	r.taken += len(r.waiting)
+	marks := r.marks
+	r.waiting, r.marks = nil, map[uint64]uint32{}
+	r.mu.Unlock()
 	err := r.sift(ctx)
 	if err == nil {
 		now := r.cfg.Now().UnixMilli()
-		r.pending = append(r.pending, interaction.Batches(r.sure, func() uint64 { return interaction.NewID(now, r.cfg.Random()) })...)
+		r.pending = append(r.pending, interaction.Batches(r.sure, func() uint64 { return interaction.NewID(now, rand.Uint64()) })...)
 		r.sure = nil
 		err = r.write(ctx)
 	}
@@ -274,15 +254,6 @@ func (r *Recorder) flush(ctx context.Context) {
 	if err = errors.Join(err, r.mark(ctx, marks)); err != nil {
 		r.cfg.Logger.Warn("interactions wait for the database", "events", left, "err", err)
 	}
-}
-
-func (r *Recorder) take() ([]Event, map[uint64]uint32) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	events, marks := r.waiting, r.marks
-	r.waiting, r.marks = nil, map[uint64]uint32{}
-	r.taken += len(events)
-	return events, marks
 }
 
 // siftEvents is how many events are sifted at once: their accounts are one
@@ -355,7 +326,7 @@ func (r *Recorder) write(ctx context.Context) error {
 	return nil
 }
 
-// mayPass tells whether the same write may succeed later.
+// mayPass reports whether the same write may succeed later.
 func mayPass(err error) bool {
 	return errors.Is(err, repo.ErrUnavailable) || errors.Is(err, repo.ErrConflict)
 }
@@ -363,7 +334,7 @@ func mayPass(err error) bool {
 // statementBytes is about how long a statement gets: far below any packet limit.
 const statementBytes = 256 << 10
 
-// statement tells how many batches go into one statement.
+// statement returns how many batches go into one statement.
 func statement(batches []interaction.Batch) int {
 	size := 0
 	for i, b := range batches {

@@ -88,9 +88,8 @@ const moment = 1_700_000_000
 
 func newRecorder(t *testing.T, l *fakeLog, change func(*Config)) *Recorder {
 	t.Helper()
-	var n atomic.Uint64
 	cfg := Config{Log: l, Marks: l, Every: time.Hour, Buffer: 100, Weighs: func(k string) bool { return k != "none" },
-		Now: func() time.Time { return time.Unix(moment, 0) }, Random: func() uint64 { return n.Add(1) }}
+		Now: func() time.Time { return time.Unix(moment, 0) }}
 	if change != nil {
 		change(&cfg)
 	}

@@ -1,6 +1,7 @@
 package interaction
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -75,33 +76,23 @@ func (s *Store) Count(ctx context.Context, first, last uint16) (int64, error) {
 }
 
 // Delete removes batches of one bucket inside a transaction. It wraps
-// repo.ErrConflict where one of them is gone: somebody else has folded it.
+// repo.ErrConflict where one of them is gone: another process has folded it.
+// Index: PRIMARY (bucket, batch_id), one row a batch.
 func Delete(ctx context.Context, tx *sqlx.Tx, bucket uint16, batches []Batch) error {
 	for part := range slices.Chunk(batches, MaxRows) {
-		if err := remove(ctx, tx, bucket, part); err != nil {
-			return fmt.Errorf("delete %d batches: %w", len(batches), err)
+		args := []any{bucket}
+		for _, b := range part {
+			args = append(args, b.ID)
+		}
+		res, err := tx.ExecContext(ctx, `DELETE FROM interaction WHERE bucket = ? AND batch_id IN (`+db.Repeat("?", len(part))+`)`, args...)
+		if err != nil {
+			return fmt.Errorf("delete %d batches: %w", len(part), err)
+		}
+		if n, err := res.RowsAffected(); err != nil || n != int64(len(part)) {
+			return fmt.Errorf("delete %d batches of bucket %d, of which %d were there: %w", len(part), bucket, n, cmp.Or(err, repo.ErrConflict))
 		}
 	}
 	return nil
-}
-
-// remove is one statement of Delete. Index: PRIMARY (bucket, batch_id), one row
-// a batch.
-func remove(ctx context.Context, tx *sqlx.Tx, bucket uint16, batches []Batch) error {
-	args := make([]any, 0, 1+len(batches))
-	args = append(args, bucket)
-	for _, b := range batches {
-		args = append(args, b.ID)
-	}
-	res, err := tx.ExecContext(ctx, `DELETE FROM interaction WHERE bucket = ? AND batch_id IN (`+db.Repeat("?", len(batches))+`)`, args...)
-	if err != nil {
-		return err
-	}
-	n, err := res.RowsAffected()
-	if err == nil && n != int64(len(batches)) {
-		err = fmt.Errorf("%d of %d batches of bucket %d are gone: %w", int64(len(batches))-n, len(batches), bucket, repo.ErrConflict)
-	}
-	return err
 }
 
 // Drop removes one batch, such as one whose bytes cannot be read.
