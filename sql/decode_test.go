@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"kith/repo"
 	"kith/repo/list"
 	"kith/repo/relation"
 )
@@ -137,7 +138,7 @@ func (p *plant) decodeLong(t *testing.T) {
 func (p *plant) setList(id uint64, b []byte) (back func()) {
 	was := p.row(id).List
 	set := func(b []byte) {
-		p.exec(`UPDATE relation SET list = ? WHERE bucket = ? AND account_id = ?`, b, id&1023, id)
+		p.exec(`UPDATE relation SET list = ? WHERE bucket = ? AND account_id = ?`, b, repo.Bucket(id), id)
 	}
 	set(b)
 	return func() { set(was) }

@@ -61,7 +61,7 @@ func TestFolder_Once(t *testing.T) {
 			t.Errorf("%d has %d entries, want %d", id, len(rows[id].Entries), len(want))
 		}
 	}
-	if n, err := w.folder.Waiting(t.Context(), 0, 1023); err != nil || n != 0 {
+	if n, err := w.folder.Waiting(t.Context(), 0, repo.Buckets-1); err != nil || n != 0 {
 		t.Errorf("%d events wait, %v", n, err)
 	}
 }
@@ -76,7 +76,7 @@ func TestFolder_BadBatch(t *testing.T) {
 	if n := w.fold(); n != 1 {
 		t.Errorf("folded %d events, want 1", n)
 	}
-	if n, err := w.folder.Waiting(t.Context(), 0, 1023); err != nil || n != 0 {
+	if n, err := w.folder.Waiting(t.Context(), 0, repo.Buckets-1); err != nil || n != 0 {
 		t.Errorf("%d events wait, %v", n, err)
 	}
 }

@@ -1,12 +1,13 @@
 package graph
 
 import (
+	"kith/repo"
 	"kith/repo/list"
 	"kith/repo/spill"
 )
 
 // ownerKey orders accounts as primary keys do: by bucket, then id.
-func ownerKey(id uint64) uint64 { return id&1023<<53 | id>>10 }
+func ownerKey(id uint64) uint64 { return uint64(repo.Bucket(id))<<53 | id>>10 }
 
 func accountOf(key uint64) uint64 { return key&(1<<53-1)<<10 | key>>53 }
 

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"kith/repo"
 	"kith/repo/accepttest"
 	"kith/repo/affinity"
 	"kith/repo/cache"
@@ -138,7 +139,7 @@ func (k *killer) folded() {
 		k.t.Fatal(err)
 	}
 	defer pool.Close()
-	if left, err := interaction.New(pool).Count(k.t.Context(), 0, 1023); err != nil || left != 0 {
+	if left, err := interaction.New(pool).Count(k.t.Context(), 0, repo.Buckets-1); err != nil || left != 0 {
 		k.t.Errorf("%d interactions are left in the log, %v", left, err)
 	}
 	store := affinity.New(pool, cache.NewNone(), slog.New(slog.DiscardHandler))

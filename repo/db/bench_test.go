@@ -6,6 +6,7 @@ import (
 
 	"github.com/jmoiron/sqlx"
 
+	"kith/repo"
 	"kith/repo/db"
 	"kith/repo/dbtest"
 )
@@ -22,11 +23,11 @@ func BenchmarkConn(b *testing.B) {
 	random.Read(list)
 	read := func(pool *sqlx.DB) error {
 		var ver uint64
-		return pool.Get(&ver, `SELECT ver FROM relation WHERE bucket = ? AND account_id = ?`, id&1023, id)
+		return pool.Get(&ver, `SELECT ver FROM relation WHERE bucket = ? AND account_id = ?`, repo.Bucket(id), id)
 	}
 	write := func(n int) func(*sqlx.DB) error {
 		return func(pool *sqlx.DB) error {
-			_, err := pool.Exec(`UPDATE relation SET list = ?, ver = ver + 1 WHERE bucket = ? AND account_id = ?`, list[:n], id&1023, id)
+			_, err := pool.Exec(`UPDATE relation SET list = ?, ver = ver + 1 WHERE bucket = ? AND account_id = ?`, list[:n], repo.Bucket(id), id)
 			return err
 		}
 	}

@@ -50,7 +50,7 @@ func TestClassify_LostSwap(t *testing.T) {
 			kept_followers, kept_following, updated_at) VALUES (?,?,?,?,0,0,0,0,0,0), (?,?,?,?,0,0,0,0,0,0)
 			ON DUPLICATE KEY UPDATE list = IF(ver + 1 = VALUES(ver), VALUES(list), list),
 			ver = IF(ver + 1 = VALUES(ver), VALUES(ver), ver - ver - 1)`,
-			ids[0]&1023, ids[0], 2, "new", ids[1]&1023, ids[1], ver, "new")
+			repo.Bucket(ids[0]), ids[0], 2, "new", repo.Bucket(ids[1]), ids[1], ver, "new")
 		return err
 	}
 	want(t, swap(9), db.LostSwap, repo.ErrConflict)
@@ -259,7 +259,7 @@ func TestClassify_TooLarge(t *testing.T) {
 		want(t, touch(t.Context(), pool, id), db.OK, nil)
 	})
 	t.Run("Value", func(t *testing.T) {
-		_, err := pool.Exec(`UPDATE relation SET list = ? WHERE bucket = ? AND account_id = ?`, make([]byte, limit+1), id&1023, id)
+		_, err := pool.Exec(`UPDATE relation SET list = ? WHERE bucket = ? AND account_id = ?`, make([]byte, limit+1), repo.Bucket(id), id)
 		want(t, err, db.TooLarge, repo.ErrTooLarge)
 		want(t, touch(t.Context(), pool, id), db.OK, nil)
 	})

@@ -170,7 +170,7 @@ func TestConn_NotKept(t *testing.T) {
 }
 
 func setList(on sqlx.Execer, id uint64, list []byte) error {
-	_, err := on.Exec(`UPDATE relation SET list = ? WHERE bucket = ? AND account_id = ?`, list, id&1023, id)
+	_, err := on.Exec(`UPDATE relation SET list = ? WHERE bucket = ? AND account_id = ?`, list, repo.Bucket(id), id)
 	return err
 }
 
@@ -185,7 +185,7 @@ func TestConn_LostSwap(t *testing.T) {
 	swap := func(ver uint64, list []byte) error {
 		_, err := pool.Exec(`INSERT INTO relation (bucket, account_id, ver, list, friends, followers, following, kept_followers, kept_following, updated_at)
 			VALUES (?, ?, ?, ?, 0, 0, 0, 0, 0, 0) ON DUPLICATE KEY UPDATE list = VALUES(list), ver = IF(ver+1=VALUES(ver), VALUES(ver), ver-ver-1),
-			friends = COALESCE(`+db.Repeat("?", len(many))+`)`, append([]any{id & 1023, id, ver, list}, many...)...)
+			friends = COALESCE(`+db.Repeat("?", len(many))+`)`, append([]any{repo.Bucket(id), id, ver, list}, many...)...)
 		return err
 	}
 	long, short := bytes.Repeat([]byte("long"), 100<<10), []byte("short")
@@ -198,7 +198,7 @@ func TestConn_LostSwap(t *testing.T) {
 			t.Errorf("prepared %d times after a lost swap, want 0", prepared)
 		}
 		var got []byte
-		if err := pool.Get(&got, `SELECT list FROM relation WHERE bucket = ? AND account_id = ?`, id&1023, id); err != nil || !bytes.Equal(got, short) {
+		if err := pool.Get(&got, `SELECT list FROM relation WHERE bucket = ? AND account_id = ?`, repo.Bucket(id), id); err != nil || !bytes.Equal(got, short) {
 			t.Fatalf("got %.20q, %v; want %q", got, err, short)
 		}
 	}
@@ -296,7 +296,7 @@ func TestConn_TooMany(t *testing.T) {
 	one(t, pool, lengthy, 1, 2)
 	err := db.WithTx(t.Context(), pool, func(tx *sqlx.Tx) error {
 		one(t, tx, lengthy, 2, 2)
-		_, err := tx.Exec(`UPDATE relation SET ver = ver + 1, list = ? WHERE bucket = ? AND account_id = ?`, list, id&1023, id)
+		_, err := tx.Exec(`UPDATE relation SET ver = ver + 1, list = ? WHERE bucket = ? AND account_id = ?`, list, repo.Bucket(id), id)
 		return errors.Join(err, setList(tx, id, append(list, 2)))
 	})
 	if err != nil || verOf(t, id) != 2 {

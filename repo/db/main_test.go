@@ -7,6 +7,7 @@ import (
 
 	"github.com/jmoiron/sqlx"
 
+	"kith/repo"
 	"kith/repo/db"
 	"kith/repo/dbtest"
 )
@@ -48,19 +49,19 @@ func rowsOf(t *testing.T, n int) []uint64 {
 
 func insert(on sqlx.Execer, id uint64) error {
 	_, err := on.Exec(`INSERT INTO relation (bucket, account_id, ver, list, friends, followers, following,
-		kept_followers, kept_following, updated_at) VALUES (?, ?, 1, ?, 0, 0, 0, 0, 0, 0)`, id&1023, id, []byte{1})
+		kept_followers, kept_following, updated_at) VALUES (?, ?, 1, ?, 0, 0, 0, 0, 0, 0)`, repo.Bucket(id), id, []byte{1})
 	return err
 }
 
 // touch changes, and so locks, the row of id.
 func touch(ctx context.Context, on sqlx.ExecerContext, id uint64) error {
-	_, err := on.ExecContext(ctx, `UPDATE relation SET ver = ver + 1 WHERE bucket = ? AND account_id = ?`, id&1023, id)
+	_, err := on.ExecContext(ctx, `UPDATE relation SET ver = ver + 1 WHERE bucket = ? AND account_id = ?`, repo.Bucket(id), id)
 	return err
 }
 
 func verOf(t *testing.T, id uint64) (ver uint64) {
 	t.Helper()
-	err := dbtest.DB(t).Get(&ver, `SELECT ver FROM relation WHERE bucket = ? AND account_id = ?`, id&1023, id)
+	err := dbtest.DB(t).Get(&ver, `SELECT ver FROM relation WHERE bucket = ? AND account_id = ?`, repo.Bucket(id), id)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/jmoiron/sqlx"
 	"github.com/prometheus/client_golang/prometheus"
 
+	"kith/repo"
 	"kith/repo/db"
 )
 
@@ -24,11 +25,11 @@ func TestMetrics(t *testing.T) {
 			}
 			before := calls(t, reg)
 			var ver uint64
-			if err := pool.Get(&ver, `SELECT ver FROM relation WHERE bucket = ? AND account_id = ? AND list <> ?`, id&1023, id, not); err != nil || ver != 1 {
+			if err := pool.Get(&ver, `SELECT ver FROM relation WHERE bucket = ? AND account_id = ? AND list <> ?`, repo.Bucket(id), id, not); err != nil || ver != 1 {
 				t.Fatalf("got %d, %v", ver, err)
 			}
 			err := db.WithTx(t.Context(), pool, func(tx *sqlx.Tx) error {
-				if err := tx.Get(&ver, `SELECT ver FROM relation WHERE bucket = ? AND account_id = ? AND list <> ? FOR UPDATE`, id&1023, id, not); err != nil {
+				if err := tx.Get(&ver, `SELECT ver FROM relation WHERE bucket = ? AND account_id = ? AND list <> ? FOR UPDATE`, repo.Bucket(id), id, not); err != nil {
 					return err
 				}
 				return touch(t.Context(), tx, id)

@@ -69,7 +69,7 @@ func isolation(t *testing.T, pool *sqlx.DB) string {
 func TestOpen_AffectedAreChanged(t *testing.T) {
 	id := rowsOf(t, 1)[0]
 	pool := open(t, db.Config{DSN: dbtest.DSN(t) + hostile})
-	res, err := pool.Exec(`UPDATE relation SET ver = 1 WHERE bucket = ? AND account_id = ?`, id&1023, id)
+	res, err := pool.Exec(`UPDATE relation SET ver = 1 WHERE bucket = ? AND account_id = ?`, repo.Bucket(id), id)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -98,7 +98,7 @@ func TestOpen_Blob(t *testing.T) {
 			t.Fatal(err)
 		}
 		var got []byte
-		err := pool.Get(&got, `SELECT list FROM relation WHERE bucket = ? AND account_id = ?`, id&1023, id)
+		err := pool.Get(&got, `SELECT list FROM relation WHERE bucket = ? AND account_id = ?`, repo.Bucket(id), id)
 		if err != nil || string(got) != string(all[:n]) {
 			t.Errorf("got %d bytes, %v; want the %d written", len(got), err, n)
 		}

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"kith/repo"
 	"kith/repo/db"
 	"kith/repo/dbtest"
 	"kith/repo/mysqld"
@@ -87,7 +88,7 @@ func TestCheckIndex(t *testing.T) {
 	pairs := strings.TrimSuffix(strings.Repeat("(?,?),", 500), ",")
 	var ids []any
 	for id := range 500 {
-		ids = append(ids, id*17&1023, id*17)
+		ids = append(ids, repo.Bucket(uint64(id*17)), id*17)
 	}
 	for name, c := range map[string]struct {
 		query string

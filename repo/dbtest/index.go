@@ -11,6 +11,7 @@ import (
 
 	"github.com/jmoiron/sqlx"
 
+	"kith/repo"
 	"kith/repo/db"
 )
 
@@ -149,13 +150,13 @@ func comma(i int) string {
 }
 
 // value is the literal that row has in c. It keeps the arithmetic of buckets:
-// an id that is row lies in the bucket row & 1023.
+// an id that is row lies in the bucket of that.
 func (c column) value(row int) string {
 	switch c.Type {
 	case "tinyint":
 		return fmt.Sprint(row & 1)
 	case "smallint":
-		return fmt.Sprint(row & 1023)
+		return fmt.Sprint(row % repo.Buckets)
 	case "mediumint", "int", "bigint", "float", "double", "decimal":
 		return fmt.Sprint(row)
 	case "char", "varchar", "binary", "varbinary", "tinyblob", "blob", "mediumblob", "longblob",

@@ -133,7 +133,7 @@ func FuzzDecode(f *testing.F) {
 	f.Add(uint16(5), uint32(2), Batches([]Event{{Actor: 5, Target: 7, Kind: "visit", At: 9}, {Actor: 5, Target: 8, Kind: "follow", At: 10}}, ids())[0].Events)
 	f.Add(uint16(0), uint32(0), []byte{formatVersion})
 	f.Fuzz(func(t *testing.T, bucket uint16, n uint32, raw []byte) {
-		b := Batch{Bucket: bucket & 1023, N: n, Events: raw}
+		b := Batch{Bucket: bucket % repo.Buckets, N: n, Events: raw}
 		events, err := b.Decode()
 		if err != nil || len(events) == 0 || len(events) > MaxEvents {
 			return

@@ -33,7 +33,7 @@ func TestStore_AppendLoadDelete(t *testing.T) {
 			t.Errorf("from %d: got %d, %v, want %d", c.from, got, err, c.want)
 		}
 	}
-	if n, err := s.Count(ctx, 0, 1023); err != nil || n != 3 {
+	if n, err := s.Count(ctx, 0, repo.Buckets-1); err != nil || n != 3 {
 		t.Errorf("got %d, %v, want 3 events", n, err)
 	}
 	if n, err := s.Count(ctx, 6, 7); err != nil || n != 0 {
@@ -56,7 +56,7 @@ func TestStore_AppendLoadDelete(t *testing.T) {
 	if err := s.Drop(ctx, Batch{Bucket: 900, ID: batches[1].ID}); err != nil {
 		t.Fatal(err)
 	}
-	if n, err := s.Count(ctx, 0, 1023); err != nil || n != 0 {
+	if n, err := s.Count(ctx, 0, repo.Buckets-1); err != nil || n != 0 {
 		t.Errorf("got %d, %v, want none left", n, err)
 	}
 }
@@ -84,7 +84,7 @@ func TestStore_Bounds(t *testing.T) {
 	if err := db.WithTx(ctx, pool, func(tx *sqlx.Tx) error { return Delete(ctx, tx, 5, batches) }); err != nil {
 		t.Error(err)
 	}
-	if n, err := s.Count(ctx, 0, 1023); err != nil || n != 0 {
+	if n, err := s.Count(ctx, 0, repo.Buckets-1); err != nil || n != 0 {
 		t.Errorf("%d events are left, %v", n, err)
 	}
 }
