@@ -21,7 +21,6 @@ func (instant) Load(_ context.Context, ids []uint64, _ bool) (map[uint64]*draft,
 }
 
 func (instant) Swap(context.Context, []row) (bool, error) { return true, nil }
-func (instant) Tell(context.Context, []row)               {}
 
 // benchDo lets 256 clients edit two rows each, of which one is everybody's if hot.
 func benchDo(b *testing.B, hot bool) {

@@ -145,7 +145,7 @@ func (b *batch[D, R]) apply(drafts map[uint64]D) ([]R, error) {
 }
 
 // shared returns the rows that several edits name, or all of a batch of one edit, which
-// does not tell which of its rows others want.
+// does not say which of its rows others want.
 func (b *batch[D, R]) shared() (ids []uint64) {
 	if len(b.edits) == 1 {
 		return b.ids

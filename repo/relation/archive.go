@@ -9,8 +9,8 @@ import (
 )
 
 // Archive says what of an account no longer stands in its list: of each section
-// how many entries, and a place that none of them is newer than. It stands in the
-// row, so that most questions need no look into the archive. The zero Archive is
+// how many entries, and a position that none of them is newer than. It stands in the
+// row, so that most questions do not read the archive. The zero Archive is
 // that of an account all of which is in its list.
 type Archive struct {
 	// stamp is random, and another each time the archive changes, as by a trim or a
@@ -29,7 +29,7 @@ type past struct {
 // Len returns how many entries of a section lie in the archive.
 func (a *Archive) Len(s list.Section) int { return int(a.past[s].n) }
 
-// newest returns a place that no archived entry of a section is newer than.
+// newest returns a position that no archived entry of a section is newer than.
 func (a *Archive) newest(s list.Section) list.Cursor { return a.past[s].newest }
 
 // any reports whether one of the sections has entries in the archive.
@@ -50,7 +50,7 @@ func (a *Archive) all() (n int) {
 	return n
 }
 
-// add notes n more entries, the newest of which stands at a place.
+// add notes n more entries, the newest of which stands at a position.
 func (a *Archive) add(s list.Section, n int, newest list.Cursor) {
 	p := &a.past[s]
 	p.n += uint32(n)
@@ -95,7 +95,7 @@ func (a *Archive) drop(s list.Section, n int) {
 //	then of each section that has entries, in order:
 //	byte      the section
 //	uvarint   entries
-//	uvarint   time of the newest place
+//	uvarint   time of the newest position
 //	uvarint   id of it
 func (a *Archive) bytes() []byte {
 	b := []byte{} // the column is never NULL
@@ -154,8 +154,8 @@ func readArchive(b []byte) (a Archive, err error) {
 //
 // What others did to it is received: who follows, blocks or asks it. There may be
 // millions of these without the account doing anything, so archived they lie in
-// segments, by place. Where one of them lies the other's row tells, which has the
-// same entry as its own, with the same time.
+// segments, by position. Which position that is can be read in the other's row, which
+// has the same entry as its own, with the same time.
 var (
 	ownSections      = []list.Section{list.Friends, list.Following, list.Blocking, list.Muting, list.Requested, list.Options}
 	receivedSections = []list.Section{list.Followers, list.BlockedBy, list.Requests}

@@ -85,13 +85,13 @@ func (d *Draft) AddFollower(id uint64, at uint32) bool { return d.touch(d.list.A
 // DropFollower notes that id no longer follows the owner.
 func (d *Draft) DropFollower(id uint64) bool { return d.touch(d.list.DropFollower(id)) }
 
-// Put notes id in one of the sections that stand beside the edges: blocking,
-// blocked by, muting, requests, requested.
+// Put notes id in one of the other sections: blocking, blocked by, muting, requests,
+// requested.
 func (d *Draft) Put(s list.Section, id uint64, at uint32) bool {
 	return d.touch(d.list.Put(s, id, at))
 }
 
-// Drop removes id from one of the sections that stand beside the edges.
+// Drop removes id from one of those sections.
 func (d *Draft) Drop(s list.Section, id uint64) bool {
 	return d.touch(d.list.Drop(s, id))
 }

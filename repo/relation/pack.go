@@ -10,12 +10,12 @@ import (
 	"kith/repo/list"
 )
 
-// The bounds of a list that a store cuts. Sections beside friends, followers and
+// The bounds of a list that a store cuts. Sections other than friends, followers and
 // following are no lists of people to show, and need no 10,000 entries.
 const (
-	// MaxBeside is how many entries such a section is cut to when it has twice as
+	// MaxOther is how many entries such a section is cut to when it has twice as
 	// many, or as many as friends, followers and following if that is less.
-	MaxBeside = 1000
+	MaxOther = 1000
 	// maxOptions is how many bytes the options are cut below when they have twice as many.
 	maxOptions = 32 << 10
 	// MaxList is the longest list of a row as long as at most 10,000 entries a
@@ -70,24 +70,19 @@ func attach(ctx context.Context, tx *sqlx.Tx, r *Row) error {
 
 // Pack returns the row of a draft as it would be stored next, dated now and cut where a
 // section has grown to twice its bound.
-func (s *Store) Pack(d *Draft) (Row, error) { return d.Pack(s.unix(), s.cap) }
+func (s *Store) Pack(d *Draft) (Row, error) { return d.pack(s.unix(), s.cap, 2) }
 
 func (s *Store) unix() uint32 { return uint32(s.now().Unix()) }
 
-// Pack returns the row as it would be stored next. Its Ver is still the one that
-// was read, until Swap gives it the next. A section that has grown to twice its bound,
-// limit for friends, followers and following, is cut to it, and what was cut goes to
-// the archive with the row; a list longer than MaxList has all of them cut. With a limit
-// of 0 nothing is cut, and a list that has outgrown a row gives repo.ErrTooLarge.
-func (d *Draft) Pack(now uint32, limit int) (Row, error) {
-	if limit == 0 {
-		limit = -1
-	}
-	return d.pack(now, limit, 2)
-}
+// Pack is that of a store with a clock and a bound.
+func (d *Draft) Pack(now uint32, limit int) (Row, error) { return d.pack(now, limit, 2) }
 
-// pack is Pack that cuts what has grown to more than so many times its bound, and
-// nothing where limit is negative.
+// pack returns the row as it would be stored next. Its Ver is still the one that
+// was read, until Swap gives it the next. A section that has grown to more than so many
+// times its bound, limit for friends, followers and following, is cut to it, and what was
+// cut goes to the archive with the row; a list longer than MaxList has all of them cut.
+// With a limit of 0 nothing is cut, and a list that has outgrown a row gives
+// repo.ErrTooLarge.
 func (d *Draft) pack(now uint32, limit, times int) (next Row, err error) {
 	next.Meta = d.row.Next(now)
 	a := &attachment{notes: d.notes, noteless: d.noteless, ownGone: d.ownGone}
@@ -102,13 +97,13 @@ func (d *Draft) pack(now uint32, limit, times int) (next Row, err error) {
 		a.moves = append(a.moves, m)
 	}
 	for ; ; times = 1 {
-		if limit >= 0 {
+		if limit > 0 {
 			d.cutAll(a, limit, times)
 		}
 		if next.List, err = d.list.Encode(nil); err != nil {
 			return Row{}, fmt.Errorf("pack list of account %d: %w", d.row.AccountID, err)
 		}
-		if limit < 0 || times == 1 || len(next.List) <= max(MaxList, MaxList/10_000*limit) {
+		if limit == 0 || times == 1 || len(next.List) <= max(MaxList, MaxList/10_000*limit) {
 			break
 		}
 	}
@@ -128,7 +123,7 @@ func (d *Draft) cutAll(a *attachment, limit, times int) {
 	for s := list.Friends; s <= list.Options; s++ {
 		most := limit
 		if s > list.Following {
-			most = min(limit, MaxBeside)
+			most = min(limit, MaxOther)
 		}
 		if n := d.list.Len(s); n > times*most {
 			d.cut(a, s, most)

@@ -41,7 +41,7 @@ func (c *Counts) Add(s list.Section, n int) {
 	}
 }
 
-// Columns are what a row says beside its list about the length of the list: what it
+// Columns are what a row says about the length of its list: what it
 // holds of followers and following, friends among them, and how many blocks its longest
 // section has. By blocks the trim job finds long rows.
 type Columns struct{ KeptFollowers, KeptFollowing, Blocks uint32 }
@@ -49,7 +49,7 @@ type Columns struct{ KeptFollowers, KeptFollowing, Blocks uint32 }
 // BlockEntries is how many entries make a block, the unit of the column blocks.
 const BlockEntries = 64
 
-// ColumnsOf returns the columns that a list must have beside it.
+// ColumnsOf returns the columns that must go with a list.
 func ColumnsOf(v list.View) Columns { return columnsOf(v.Len) }
 
 func columnsOf(n func(list.Section) int) Columns {

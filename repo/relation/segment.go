@@ -18,7 +18,7 @@ import (
 const SegmentEntries = 10_000
 
 // Header is an archive segment without its list: what it holds and between
-// which places of its section's order. The segments of a section do not overlap.
+// which positions of its section's order. The segments of a section do not overlap.
 type Header struct {
 	Section  list.Section `db:"section"`
 	Seq      uint64       `db:"seq"`
@@ -33,10 +33,10 @@ type Header struct {
 // segment: it would be newer than its row.
 func (h Header) After(ver uint64) bool { return h.Seq >= ver+repo.MinStep }
 
-// Newest returns the place of the newest entry.
+// Newest returns the position of the newest entry.
 func (h Header) Newest() list.Cursor { return list.Cursor{Time: h.NewestAt, ID: h.NewestID} }
 
-// Oldest returns the place of the oldest entry.
+// Oldest returns the position of the oldest entry.
 func (h Header) Oldest() list.Cursor { return list.Cursor{Time: h.OldestAt, ID: h.OldestID} }
 
 // segment is an archive segment opened for edits.
@@ -83,7 +83,7 @@ func headers(ctx context.Context, q sqlx.QueryerContext, id uint64) ([]Header, e
 	return out, nil
 }
 
-// nextSegment returns the segment of a section with the oldest newest place that is
+// nextSegment returns the segment of a section with the oldest newest position that is
 // newer than c, or, where older is set, the newest that is older than c; at is
 // whether c itself counts. It wraps repo.ErrNotFound where there is none. Index:
 // by_place (bucket, account_id, section, newest_at, newest_id), the first of a range.
@@ -162,8 +162,8 @@ type archiving struct {
 // put adds what was cut from a section to its segments. What is newer than all of
 // them, which mostly is everything, makes new ones, unless the newest is no more
 // than half full. Older entries, which an import or a recall brought into the row,
-// go into the segments between whose places they lie, so that segments never
-// overlap and one look finds an entry.
+// go into the segments between whose positions they lie, so that segments never
+// overlap and one of them is read to find an entry.
 func (a *archiving) put(ctx context.Context, s list.Section, cut *list.List) error {
 	all, err := headers(ctx, a.tx, a.row.AccountID)
 	if err != nil {

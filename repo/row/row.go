@@ -9,7 +9,7 @@ import (
 	"kith/repo/cache"
 )
 
-// Meta is what every row has beside its content; a kind of row embeds it.
+// Meta is what every row has apart from its content; a kind of row embeds it.
 type Meta struct {
 	AccountID uint64 `db:"account_id"`
 	Ver       uint64 `db:"ver"`        // 0: there is no row yet
@@ -39,7 +39,7 @@ func (m *Meta) Last() uint64 { return max(m.Ver, m.past) }
 // Kind says how the rows R of one table are read and written.
 type Kind[R any] struct {
 	Table   string
-	Columns []string // beside bucket and those of Meta, the list first
+	Columns []string // without the bucket and those of Meta, the list first
 	Meta    func(*R) *Meta
 	// Empty is the row of an account that has none.
 	Empty func(Meta) R

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/jmoiron/sqlx"
@@ -157,19 +158,38 @@ func (s *Store[R]) Walk(ctx context.Context, after uint64, limit int, each func(
 	return nil
 }
 
-// Vers returns the vers of those of ids that have a row, from the database. Index:
-// PRIMARY (bucket, account_id), one range an id.
+// Vers returns the vers of those of ids that have a row, from the database.
 func (s *Store[R]) Vers(ctx context.Context, ids []uint64) (map[uint64]uint64, error) {
-	out := make(map[uint64]uint64, len(ids))
+	rows, err := s.stored(ctx, ids, `''`)
+	if err != nil {
+		return nil, fmt.Errorf("load the vers of %d rows of %s: %w", len(ids), s.kind.Table, err)
+	}
+	out := make(map[uint64]uint64, len(rows))
+	for id, r := range rows {
+		out[id] = r.Ver
+	}
+	return out, nil
+}
+
+// stored is a row as it is in the database, whatever its list says.
+type stored struct {
+	Meta
+	List []byte `db:"list"`
+}
+
+// stored reads rows as they are, phantoms too, the list by an expression. Index: PRIMARY
+// (bucket, account_id), one range an id.
+func (s *Store[R]) stored(ctx context.Context, ids []uint64, list string) (map[uint64]stored, error) {
+	out := make(map[uint64]stored, len(ids))
 	for part := range slices.Chunk(repo.InOrder(ids), MaxRows) {
 		where, args := db.Keys(part)
-		var found []Meta
-		err := s.db.SelectContext(ctx, &found, `SELECT account_id, ver, updated_at FROM `+s.kind.Table+` WHERE (bucket, account_id) IN (`+where+`)`, args...)
+		var rows []stored
+		err := s.db.SelectContext(ctx, &rows, `SELECT account_id, ver, updated_at, `+list+` AS list FROM `+s.kind.Table+` WHERE (bucket, account_id) IN (`+where+`)`, args...)
 		if err != nil {
-			return nil, fmt.Errorf("load the vers of %d rows of %s: %w", len(part), s.kind.Table, db.Wrap(err))
+			return nil, db.Wrap(err)
 		}
-		for _, m := range found {
-			out[m.AccountID] = m.Ver
+		for _, r := range rows {
+			out[r.AccountID] = r
 		}
 	}
 	return out, nil
@@ -186,4 +206,48 @@ func padded(ids []uint64, locking bool) []uint64 {
 		ids = append(ids, ids[len(ids)-1])
 	}
 	return ids
+}
+
+func (s *Store[R]) key(b []byte, id uint64) []byte {
+	return strconv.AppendUint(append(b, s.kind.Key...), id, 36)
+}
+
+func (s *Store[R]) pack(r R) cache.Entry {
+	m := s.kind.Meta(&r)
+	if m.Ver == 0 {
+		return cache.Entry{}
+	}
+	value, body := s.kind.Pack(&r)
+	return cache.Entry{Ver: m.Ver, Value: value, Body: body, Token: m.token}
+}
+
+func (s *Store[R]) packHead(r R) cache.Entry {
+	e := s.pack(r)
+	return cache.Entry{Ver: e.Ver, Value: e.Value, Partial: e.Ver > 0}
+}
+
+func (s *Store[R]) unpack(id uint64, e cache.Entry) (R, error) {
+	m := Meta{AccountID: id, Ver: e.Ver, token: e.Token}
+	if e.Ver == 0 {
+		return s.kind.Empty(m), nil
+	}
+	return s.kind.Unpack(m, e.Value, e.Body, e.Partial)
+}
+
+// Put puts committed rows into the cache.
+func (s *Store[R]) Put(ctx context.Context, rows []R) {
+	if len(rows) > 0 {
+		ids := s.kind.ids(rows)
+		s.heads.Outdate(ids)
+		s.rows.Tell(ctx, ids, rows)
+	}
+}
+
+// Drop drops what the cache holds of rows that may have been written.
+func (s *Store[R]) Drop(ctx context.Context, rows []R) {
+	if len(rows) > 0 {
+		ids := s.kind.ids(rows)
+		s.heads.Outdate(ids)
+		s.rows.Forget(ctx, ids)
+	}
 }

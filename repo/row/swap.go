@@ -202,14 +202,14 @@ const readBackTime = 5 * time.Second
 // shards not everywhere: then the edits are redone. Where others have changed every
 // row since, nothing proves anything, as a ver does not tell which came before. Then
 // the edits must not be redone, for what they did may have been seen and undone by
-// others meanwhile. The caller is told, and may ask again.
+// others meanwhile. The caller gets an error, and may ask again.
 //
 // Unless the swap was won the cache forgets the rows, so that nobody is shown what
 // may have been replaced.
 func (s *Store[R]) readBack(ctx context.Context, rows []R, cause error) (won bool, err error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), readBackTime)
 	defer cancel()
-	now, err := s.stored(ctx, s.kind.ids(rows))
+	now, err := s.stored(ctx, s.kind.ids(rows), `list`)
 	sent, before := 0, 0
 	for i := range rows {
 		values, valuesErr := s.kind.Values(nil, &rows[i])
@@ -233,27 +233,4 @@ func (s *Store[R]) readBack(ctx context.Context, rows []R, cause error) (won boo
 		return false, nil
 	}
 	return false, fmt.Errorf("swap %d rows of %s, all of which were changed since, so that nobody knows whether it took effect: %w: %w", len(rows), s.kind.Table, repo.ErrUnavailable, cause)
-}
-
-// found is a row as it is in the database, whatever its list says.
-type found struct {
-	Meta
-	List []byte `db:"list"`
-}
-
-// stored reads rows as they are, phantoms too. Index: PRIMARY (bucket, account_id).
-func (s *Store[R]) stored(ctx context.Context, ids []uint64) (map[uint64]found, error) {
-	out := make(map[uint64]found, len(ids))
-	for part := range slices.Chunk(repo.InOrder(ids), MaxRows) {
-		where, args := db.Keys(part)
-		var some []found
-		err := s.db.SelectContext(ctx, &some, `SELECT account_id, ver, updated_at, list FROM `+s.kind.Table+` WHERE (bucket, account_id) IN (`+where+`)`, args...)
-		if err != nil {
-			return nil, db.Wrap(err)
-		}
-		for _, f := range some {
-			out[f.AccountID] = f
-		}
-	}
-	return out, nil
 }
