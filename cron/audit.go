@@ -11,7 +11,7 @@ import (
 // faultsLogged is how many faults of one run are logged; the others are counted.
 const faultsLogged = 1000
 
-// Audit makes the job that checks that the rows agree. With cfg.Repair it mends
+// Audit makes the job that checks that the rows agree. With cfg.Repair it repairs
 // those that do not; a dry run never does. Faults are
 // logged, and a run after which some remain has failed, so that the list of the
 // jobs shows it. What a run has summed up is gone when it stops: the next begins
@@ -27,7 +27,7 @@ func auditAll(ctx context.Context, cfg audit.Config, run *Run) error {
 	logged := 0
 	cfg.Report = func(f audit.Fault) {
 		if logged++; logged <= faultsLogged {
-			run.Log.Warn("audit found a fault", "kind", f.Kind, "account", f.Account, "other", f.Other, "mended", f.Mended, "fault", f.String())
+			run.Log.Warn("audit found a fault", "kind", f.Kind, "account", f.Account, "other", f.Other, "repaired", f.Repaired, "fault", f.String())
 		}
 	}
 	var at auditPlace
@@ -36,7 +36,7 @@ func auditAll(ctx context.Context, cfg audit.Config, run *Run) error {
 	if err != nil {
 		return err
 	}
-	run.Log.Info("audit", "rows", sum.Rows, "edges", sum.Edges, "suspects", sum.Suspects, "faults", sum.Found, "mended", sum.Mended, "duration_ms", sum.Duration.Milliseconds())
+	run.Log.Info("audit", "rows", sum.Rows, "edges", sum.Edges, "suspects", sum.Suspects, "faults", sum.Found, "repaired", sum.Repaired, "duration_ms", sum.Duration.Milliseconds())
 	return Remain(sum)
 }
 
@@ -49,9 +49,9 @@ func Remain(sum audit.Summary) error {
 	case left == 0:
 		return nil
 	case sum.Unlooked > 0:
-		return fmt.Errorf("%d %w, %d mended, and %d of the sums that differ not looked at: audit again", sum.Found, ErrFaults, sum.Mended, sum.Unlooked)
+		return fmt.Errorf("%d %w, %d repaired, and %d of the sums that differ not looked at: audit again", sum.Found, ErrFaults, sum.Repaired, sum.Unlooked)
 	default:
-		return fmt.Errorf("%d %w, %d mended", sum.Found, ErrFaults, sum.Mended)
+		return fmt.Errorf("%d %w, %d repaired", sum.Found, ErrFaults, sum.Repaired)
 	}
 }
 
@@ -68,7 +68,7 @@ func (at *auditPlace) step(p audit.Progress) Step {
 		at.ended += at.last.Rows
 		rows = p.Rows
 	}
-	s := Step{Rows: rows, Done: p.Mends - at.last.Mends, Total: at.ended + p.Total}
+	s := Step{Rows: rows, Done: p.Repairs - at.last.Repairs, Total: at.ended + p.Total}
 	at.last = p
 	return s
 }

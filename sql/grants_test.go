@@ -303,9 +303,12 @@ func (g *guarded) jobs(t *testing.T) {
 			return nil
 		}))
 	}
-	if gone, err := s.rows.Forget(ctx, 101, []uint64{nobody}, false); err != nil || len(gone) != 1 {
-		t.Errorf("forget nobody: %v, %v", gone, err)
+	ev := &relation.Evidence{KeepOwn: true, Unknown: []uint64{nobody}}
+	if done, err := s.rows.Rebuild(ctx, 101, ev); err != nil || len(done.Unknown) != 1 {
+		t.Errorf("take out an unknown account: %v, %v", done, err)
 	}
+	_, err = s.rows.Empty(ctx, nobody)
+	must(t, "empty the row of an unknown account", err)
 	_, err = s.accounts.Load(ctx, []uint64{101})
 	must(t, "load accounts", err)
 	s.names(t)
@@ -318,7 +321,7 @@ func (g *guarded) jobs(t *testing.T) {
 	s.keepsBooks(t)
 }
 
-// names is what an audit mends of them.
+// names is what an audit repairs of them.
 func (s *service) names(t *testing.T) {
 	ctx := t.Context()
 	page, err := s.accounts.Names(ctx, account.Name{}, 100)

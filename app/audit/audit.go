@@ -1,59 +1,39 @@
 package audit
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
 	rules "kith/app/relation"
+	"kith/repo/account"
 	"kith/repo/relation"
 )
 
-// Rows reads relation rows and their archive as they are stored.
-type Rows interface {
-	Scan(ctx context.Context, after uint64, limit int, each func(relation.Stored) error) error
-	Archived(ctx context.Context, after, last uint64, limit int) ([]uint64, error)
-	Examine(ctx context.Context, id uint64, locked bool, row func(relation.Stored) error, segment func(relation.Segment) error) error
-	About(ctx context.Context) (int64, error)
-	Fresh(ctx context.Context, ids []uint64) (map[uint64]relation.Row, error)
-	Outlines(ctx context.Context, ids []uint64) (map[uint64]relation.Outline, error)
-	Orphans(ctx context.Context, after, last uint64) ([]uint64, error)
-	Missing(ctx context.Context, ids []uint64) (map[uint64]bool, error)
-}
-
-// Edits works on rows under their locks.
-type Edits interface {
-	Locked(ctx context.Context, ids []uint64, loaded map[uint64]*relation.Draft, edit func(map[uint64]*relation.Draft) ([]relation.Row, error)) (won bool, err error)
-	Rewrite(ctx context.Context, id uint64, told *relation.Told) (relation.Rewritten, error)
-	Forget(ctx context.Context, id uint64, ids []uint64, dry bool) (gone []uint64, err error)
-}
-
-// Committer carries out edits.
-type Committer interface {
-	Do(ctx context.Context, ids []uint64, apply func(rows map[uint64]*relation.Draft) error) error
-}
-
 // Config is what an audit works with.
 type Config struct {
-	Rows      Rows
-	Edits     Edits
-	Committer Committer      // needed to mend
-	Relations *rules.Service // needed to mend
-	Names     Names          // nil: names are not looked at
+	Rows      *relation.Store
+	Relations *rules.Service // repairs pairs
+	Names     *account.Store // nil: names are not looked at
 	Now       func() time.Time
-	// Repair mends what is found; else nothing is written.
+	// Repair repairs what is found; else nothing is written.
 	Repair bool
 	// Account restricts the audit to one account and its entries; 0 for all.
 	Account uint64
-	// Report is told each fault as it is found, or mended. Nil tells nobody.
+	// Rebuild rebuilds Account from what the other rows say, whatever is wrong with it.
+	Rebuild bool
+	// Report is given each fault as it is found, or repaired. Nil for none.
 	Report func(Fault)
-	// Step is called after each bounded piece of work, and before each mend. It may
+	// Step is called after each bounded piece of work, and before each write. It may
 	// pause; its error ends the audit. Nil for none.
 	Step func(ctx context.Context, at Progress) error
-	// Slices is how many checksums each side has, a power of two; 0 is DefaultSlices.
+	// Slices is how many checksums each side has of each kind, a power of two; 0 is
+	// DefaultSlices.
 	Slices int
-	// Collect bounds the entries gathered in one of the later passes, 24 bytes
+	// Collect bounds the entries that one of the later passes remembers, 24 bytes
 	// each; 0 is DefaultCollect.
 	Collect int
 }
@@ -64,22 +44,21 @@ const (
 	DefaultCollect = 4 << 20
 )
 
-// maxPasses bounds the groups of slices that are looked at closer.
-const maxPasses = 16
-
-// maxBad is how many accounts are made anew at once, with what others know.
-const maxBad = 1000
-
-// maxAside is how many short rows are remembered until that is done. Of more the
-// counts are mended as if nothing were lost.
-const maxAside = 100_000
+const (
+	// maxPasses bounds the groups of slices that are read again.
+	maxPasses = 16
+	// maxRebuilt is how many accounts one audit rebuilds.
+	maxRebuilt = 1000
+	// maxNoted bounds each of the other sets of accounts that an audit remembers.
+	maxNoted = 100_000
+)
 
 // Progress is how far an audit is.
 type Progress struct {
-	Phase string // sums, rebuild, nobody, closer, verify, names, accounts
-	Rows  int64  // rows looked at in this phase
-	Total int64  // about how many there are, 0 unknown
-	Mends int64  // mended so far, in all phases
+	Phase   string // sums, rebuild, closer, verify, others, names, accounts
+	Rows    int64  // rows looked at in this phase
+	Total   int64  // about how many there are, 0 unknown
+	Repairs int64  // so far, in all phases
 }
 
 // Summary has the numbers of an audit.
@@ -92,35 +71,43 @@ type Summary struct {
 	Requests  int64
 	Slices    int64 // that differed
 	Passes    int64 // over all rows
-	Suspects  int64 // pairs that were judged
-	Unlooked  int64 // slices that differed and were not looked at, for lack of room
+	Suspects  int64 // pairs that were looked at closely
+	Unlooked  int64 // slices that differed, pairs and accounts that were not looked at, for lack of room
 	Faults    map[Kind]int64
 	Found     int64
-	Mended    int64
+	Repaired  int64
 	Names     int64 // that are claimed
 	Duration  time.Duration
 	FirstPass time.Duration
 }
 
-// Remain is how many faults were found and not mended, or may be in slices
-// that were not looked at.
-func (s Summary) Remain() int64 { return s.Found - s.Mended + s.Unlooked }
+// Remain is how many faults were found and not repaired, or may be in what was not
+// looked at.
+func (s Summary) Remain() int64 { return s.Found - s.Repaired + s.Unlooked }
 
 // Run audits all rows, or those of one account. The summary is right up to the
 // point where an error stopped it. Errors are those of the stores, of Step and
 // of ctx.
 func Run(ctx context.Context, cfg Config) (Summary, error) {
-	a := newAuditor(cfg)
-	begun := a.cfg.Now()
-	a.start = uint32(begun.Unix())
+	if cfg.Report == nil {
+		cfg.Report = func(Fault) {}
+	}
+	if cfg.Step == nil {
+		cfg.Step = func(ctx context.Context, _ Progress) error { return ctx.Err() }
+	}
+	cfg.Slices = cmp.Or(cfg.Slices, DefaultSlices)
+	cfg.Collect = cmp.Or(cfg.Collect, DefaultCollect)
+	begun := cfg.Now()
+	a := &auditor{cfg: cfg, start: uint32(begun.Unix()), sums: newSums(cfg.Slices), aside: map[uint64]*aside{}, bad: map[uint64]bool{}, pairs: map[pair]bool{},
+		short: map[uint64][]Fault{}, unsound: map[uint64]bool{}, orphans: map[uint64]bool{}, vanished: map[uint64]bool{}, unknown: map[uint64][]uint64{}, sum: Summary{Faults: map[Kind]int64{}}}
 	err := a.run(ctx)
 	if err == nil {
 		err = a.names(ctx)
 	}
 	if err == nil {
-		err = a.pause(ctx) // for those who count the mends
+		err = a.pause(ctx) // for those who count the repairs
 	}
-	a.sum.Duration = a.cfg.Now().Sub(begun)
+	a.sum.Duration = cfg.Now().Sub(begun)
 	if err != nil {
 		return a.sum, fmt.Errorf("audit: %w", err)
 	}
@@ -129,80 +116,137 @@ func Run(ctx context.Context, cfg Config) (Summary, error) {
 
 // auditor is one audit under way.
 type auditor struct {
-	cfg      Config
-	start    uint32 // unix seconds
-	sums     *sums
-	aside    map[uint64]*badAccount // to be made anew
-	bad      map[uint64]bool        // that were not
-	reported map[pair]bool          // whose faults were reported and stay
-	pairs    map[pair]bool          // suspects that one row alone shows
-	whole    map[uint64]bool        // whose rows were looked at for gaps and have none
-	orphans  map[uint64]bool        // that have a row, or segments, but do not exist
-	nobodies int64                  // how many these are, also past what orphans holds
-	doubted  error                  // why nobody is taken not to exist
-	sum      Summary
-	total    int64 // rows there are, about
-	at       Progress
+	cfg   Config
+	start uint32 // unix seconds
+	total int64  // rows there are, about
+	at    Progress
+	sum   Summary
+	sums  *sums
+
+	aside    map[uint64]*aside   // to be rebuilt
+	bad      map[uint64]bool     // were not: their faults are reported and stay
+	short    map[uint64][]Fault  // count more of what others did than there is: to be counted anew at the end
+	unsound  map[uint64]bool     // whether entries of a row are lost, as far as it was looked at
+	pairs    map[pair]bool       // suspects that one row alone shows
+	orphans  map[uint64]bool     // have a row or an archive, but do not exist
+	vanished map[uint64]bool     // do not exist, and whether they did once as other rows show
+	unknown  map[uint64][]uint64 // who does not exist, by the rows that name them
+	strange  int64               // orphans found, also past what orphans holds
+	doubt    error               // why nobody is taken not to exist
 }
 
-func newAuditor(cfg Config) *auditor {
-	if cfg.Slices == 0 {
-		cfg.Slices = DefaultSlices
-	}
-	if cfg.Collect == 0 {
-		cfg.Collect = DefaultCollect
-	}
-	if cfg.Report == nil {
-		cfg.Report = func(Fault) {}
-	}
-	if cfg.Step == nil {
-		cfg.Step = func(ctx context.Context, _ Progress) error { return ctx.Err() }
-	}
-	return &auditor{cfg: cfg, sums: newSums(cfg.Slices), aside: map[uint64]*badAccount{}, bad: map[uint64]bool{}, reported: map[pair]bool{}, pairs: map[pair]bool{},
-		whole: map[uint64]bool{}, orphans: map[uint64]bool{}, sum: Summary{Faults: map[Kind]int64{}}}
-}
-
-func (a *auditor) run(ctx context.Context) error {
+func (a *auditor) run(ctx context.Context) (err error) {
 	if a.cfg.Account != 0 {
 		return a.one(ctx, a.cfg.Account)
 	}
-	var err error
 	if a.total, err = a.cfg.Rows.About(ctx); err != nil {
 		return err
 	}
-	begun := a.cfg.Now()
 	if err := a.firstPass(ctx); err != nil {
 		return err
 	}
+	if err := a.rebuildAll(ctx); err != nil {
+		return err
+	}
+	suspects, err := a.differing(ctx)
+	if err != nil {
+		return err
+	}
+	if err := a.verify(ctx, suspects); err != nil {
+		return err
+	}
+	return a.finish(ctx)
+}
+
+// firstPass sums up everything and checks each account by itself.
+func (a *auditor) firstPass(ctx context.Context) error {
+	begun := a.cfg.Now()
+	w := walk{auditor: a, phase: "sums", orphans: true, wrong: a.alone, each: func(e entry) {
+		if !a.recent(e) {
+			a.sums.count(e, 1)
+		}
+	}}
+	err := w.run(ctx)
+	a.sum.Rows, a.sum.Archives, a.sum.Segments = w.rows, w.archives, w.segments
+	a.sum.Edges, a.sum.Blocks, a.sum.Requests = a.sums.total(follow), a.sums.total(block), a.sums.total(request)
 	a.sum.FirstPass = a.cfg.Now().Sub(begun)
-	if err := a.rebuild(ctx); err != nil {
-		return err
-	}
-	if err := a.forgetOrphans(ctx); err != nil {
-		return err
-	}
-	if err := a.verifyAll(ctx, a.shown()); err != nil {
-		return err
-	}
-	return a.closer(ctx)
+	a.doubt = plausible(a.strange, w.rows)
+	return err
 }
 
-// shown returns the suspects that one row alone shows.
-func (a *auditor) shown() (out []pair) {
-	for p := range a.pairs {
-		out = append(out, p)
-	}
-	clear(a.pairs)
-	slices.SortFunc(out, pair.compare)
-	return out
+// longest is how long a walk may take for follows made meanwhile to be known by
+// their time.
+const longest = 48 * 60 * 60
+
+// recent reports whether an entry was made since the audit began, if its time
+// is true.
+func (a *auditor) recent(e entry) bool {
+	return e.kind == follow && e.at > a.start && e.at-a.start <= longest
 }
 
-// report counts a fault and tells it.
+// alone looks at an account again, under its lock, and repairs what is wrong with it by
+// itself. What takes more is set aside.
+func (a *auditor) alone(ctx context.Context, id uint64) error {
+	if a.orphans[id] {
+		return nil // nothing of it is to stay
+	}
+	l, err := a.look(ctx, id, true)
+	if err != nil {
+		return err
+	}
+	for _, other := range l.contradictory {
+		a.suspect(id, other)
+	}
+	switch {
+	case l.damaged || l.shortOwn:
+		a.setAside(l)
+		return nil
+	case l.short && len(a.short) < maxNoted:
+		a.short[id], a.unsound[id] = l.faults, true
+		return nil
+	}
+	return a.recount(ctx, id, l.faults)
+}
+
+// recount repairs what needs no other row: counts, columns, headers of segments.
+func (a *auditor) recount(ctx context.Context, id uint64, faults []Fault) (err error) {
+	if len(faults) == 0 {
+		return nil
+	}
+	if a.cfg.Repair {
+		if err := a.pause(ctx); err != nil {
+			return err
+		}
+		_, err = a.cfg.Rows.Rebuild(ctx, id, nil)
+	}
+	a.reportAll(faults, err)
+	return ctx.Err()
+}
+
+// finish repairs what had to wait until all else is right: a count that is too large
+// says that entries are lost, and so does an unknown account.
+func (a *auditor) finish(ctx context.Context) error {
+	for _, id := range slices.Sorted(maps.Keys(a.short)) {
+		if err := a.recount(ctx, id, a.short[id]); err != nil {
+			return err
+		}
+	}
+	return a.forgetUnknown(ctx)
+}
+
+// reportAll reports faults that were, if Repair is set, repaired together.
+func (a *auditor) reportAll(faults []Fault, err error) {
+	for _, f := range faults {
+		f.Repaired, f.Err = a.cfg.Repair && err == nil, err
+		a.report(f)
+	}
+}
+
 func (a *auditor) report(f Fault) {
 	a.sum.Found++
 	a.sum.Faults[f.Kind]++
-	if f.Mended {
-		a.sum.Mended++
+	if f.Repaired {
+		a.sum.Repaired++
 	}
 	a.cfg.Report(f)
 }
@@ -215,6 +259,6 @@ func (a *auditor) step(ctx context.Context, phase string, rows, total int64) err
 
 // pause is step without anything new: whoever is about to write asks whether to.
 func (a *auditor) pause(ctx context.Context) error {
-	a.at.Mends = a.sum.Mended
+	a.at.Repairs = a.sum.Repaired
 	return a.cfg.Step(ctx, a.at)
 }

@@ -9,7 +9,7 @@ import (
 )
 
 // What the repair of a pair takes from the row of the one who follows or asks is given
-// to the listeners of app/relation; a row that is made anew is not.
+// to the listeners of app/relation; a row that is rebuilt is not.
 func TestRun_Changes(t *testing.T) {
 	w := newWorld(t, 0)
 	p := w.people(6)
@@ -22,9 +22,11 @@ func TestRun_Changes(t *testing.T) {
 	w.plant(p[0], func(d *relation.Draft) { d.Put(list.Requests, p[1], 5) })
 	w.dropRow(p[3])
 	w.changes = nil
-	if sum, _ := w.audit(true); sum.Mended < 2 || sum.Remain() != 0 {
-		t.Errorf("got %+v, want two accounts mended", sum)
+	sum, faults := w.audit(true)
+	if sum.Repaired != 1 || sum.Remain() != 1 {
+		t.Errorf("got %+v, want a pair repaired and a row to rebuild", sum)
 	}
+	w.rebuildReported(faults)
 	want := app.Change{Kind: app.RequestEnded, Actor: p[1], Target: p[0], Act: app.ActRepair, At: uint32(w.now.Unix())}
 	if len(w.changes) != 1 || w.changes[0] != want {
 		t.Errorf("given %+v, want %+v", w.changes, want)

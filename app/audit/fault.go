@@ -10,18 +10,19 @@ type Kind string
 
 // The kinds of faults, see the package doc.
 const (
-	Bytes   Kind = "bytes"
-	Double  Kind = "double"
-	Count   Kind = "count"
-	Column  Kind = "column"
-	Segment Kind = "segment"
-	Row     Kind = "row"
-	Edge    Kind = "edge"
-	Time    Kind = "time"
-	Block   Kind = "block"
-	Request Kind = "request"
-	Beside  Kind = "beside"
-	Nobody  Kind = "nobody"
+	Bytes    Kind = "bytes"
+	Double   Kind = "double"
+	Count    Kind = "count"
+	Column   Kind = "column"
+	Segment  Kind = "segment"
+	Row      Kind = "row"
+	Edge     Kind = "edge"
+	Time     Kind = "time"
+	Block    Kind = "block"
+	Request  Kind = "request"
+	Conflict Kind = "conflict"
+	Unknown  Kind = "unknown"
+	Name     Kind = "name"
 )
 
 // Fault is one thing that does not hold.
@@ -30,12 +31,13 @@ type Fault struct {
 	Account uint64 // whose row is wrong, or may be
 	Other   uint64 // the other account, 0 if it is about one
 	// Words say what is wrong, for somebody who knows the tables.
-	Words string
-	// Mended says that it was put right, Note what that took or cost.
-	Mended bool
-	Note   string
-	// Err is why it could not be mended.
-	Err error
+	Words    string
+	Repaired bool
+	Note     string // what a repair took or cost
+	Err      error  // why it is not repaired
+	// Rebuild is the account that kith audit --rebuild puts right, where that is what it
+	// takes. Err says so too.
+	Rebuild uint64
 
 	silent uint64 // who does not know what the other says it did
 }
@@ -45,9 +47,9 @@ func (f Fault) String() string {
 	s := fmt.Sprintf("%s: %s", f.Kind, f.Words)
 	switch {
 	case f.Err != nil:
-		s += fmt.Sprintf(" (not mended: %v)", f.Err)
-	case f.Mended:
-		s += " (mended)"
+		s += fmt.Sprintf(" (not repaired: %v)", f.Err)
+	case f.Repaired:
+		s += " (repaired)"
 	}
 	if f.Note != "" {
 		s += "; " + f.Note
@@ -64,15 +66,11 @@ func between(k Kind, account, other uint64, format string, args ...any) Fault {
 	return Fault{Kind: k, Account: account, Other: other, Words: fmt.Sprintf(format, args...)}
 }
 
-// by notes who does not know of it.
-func (f Fault) by(silent uint64) Fault {
-	f.silent = silent
-	return f
-}
+// lostError says that entries of a row are lost, which the others know.
+type lostError uint64
 
-// namesNobody is the fault of a row that names who does not exist.
-func namesNobody(owner, id uint64) Fault {
-	return between(Nobody, owner, id, "the row of account %d names %d, but there is no such account", owner, id)
+func (id lostError) Error() string {
+	return fmt.Sprintf("account %d has lost entries; kith audit --rebuild=%[1]d restores them from the rows of others", uint64(id))
 }
 
 // since says when in words.

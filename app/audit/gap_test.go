@@ -14,7 +14,7 @@ import (
 func TestRun_GapsWritten(t *testing.T) {
 	for name, lose := range map[string]func(s *scene){
 		"Segment": func(s *scene) { s.loseSegment(s.fans[4], list.Following) },
-		"Nobody": func(s *scene) {
+		"Unknown": func(s *scene) {
 			s.overwriteOwn(s.fans[4], s.star, 1<<31)
 		},
 	} {
@@ -24,6 +24,10 @@ func TestRun_GapsWritten(t *testing.T) {
 			lose(s)
 			cfg := s.config()
 			cfg.Repair = true
+			if name == "Unknown" { // only reported
+				s.audit(true)
+				cfg.Account, cfg.Rebuild = fan, true
+			}
 			written := false
 			cfg.Step = func(ctx context.Context, at audit.Progress) error {
 				if at.Phase != "rebuild" || written {
@@ -36,7 +40,7 @@ func TestRun_GapsWritten(t *testing.T) {
 				return nil
 			}
 			if sum, faults := s.run(cfg); sum.Remain() != 0 || !written {
-				t.Errorf("got %v, want all mended", faults)
+				t.Errorf("got %v, want all repaired", faults)
 			}
 			s.audit(true)
 			s.clean()
@@ -55,11 +59,13 @@ func TestRun_GapsOfOne(t *testing.T) {
 	for name, tt := range map[string]struct {
 		plant func(s *scene)
 		of    func(s *scene) uint64
+		// rebuild says that it is only reported, with the command to type.
+		rebuild bool
 	}{
-		"Segment":      {func(s *scene) { s.loseSegment(s.fans[4], list.Following) }, func(s *scene) uint64 { return s.fans[4] }},
-		"OtherSegment": {func(s *scene) { s.loseSegment(s.fans[4], list.Following) }, func(s *scene) uint64 { return s.star }},
-		"Nobody":       {func(s *scene) { s.tangle(s.fans[7], s.star, 1<<31) }, func(s *scene) uint64 { return s.fans[7] }},
-		"OtherNobody":  {func(s *scene) { s.tangle(s.fans[7], s.star, 1<<31) }, func(s *scene) uint64 { return s.star }},
+		"Segment":      {plant: func(s *scene) { s.loseSegment(s.fans[4], list.Following) }, of: func(s *scene) uint64 { return s.fans[4] }},
+		"OtherSegment": {plant: func(s *scene) { s.loseSegment(s.fans[4], list.Following) }, of: func(s *scene) uint64 { return s.star }, rebuild: true},
+		"Unknown":      {plant: func(s *scene) { s.tangle(s.fans[7], s.star, 1<<31) }, of: func(s *scene) uint64 { return s.fans[7] }, rebuild: true},
+		"OtherUnknown": {plant: func(s *scene) { s.tangle(s.fans[7], s.star, 1<<31) }, of: func(s *scene) uint64 { return s.star }, rebuild: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newScene(t)
@@ -67,8 +73,10 @@ func TestRun_GapsOfOne(t *testing.T) {
 			tt.plant(s)
 			cfg := s.config()
 			cfg.Account, cfg.Repair = tt.of(s), true
-			if sum, faults := s.run(cfg); sum.Found == 0 || sum.Remain() != 0 {
-				t.Errorf("got %v, want all mended", faults)
+			if sum, faults := s.run(cfg); sum.Found == 0 || tt.rebuild == (sum.Remain() == 0) {
+				t.Errorf("got %v, want faults, repaired unless they take a rebuild", faults)
+			} else if tt.rebuild {
+				s.rebuildReported(faults)
 			}
 			s.clean()
 			if got := s.graph(); got != truth {
@@ -87,7 +95,7 @@ func TestRun_Vanished(t *testing.T) {
 	const passes = 2 // no walk to ask what others know
 	sum, faults := s.audit(true)
 	if sum.Remain() != 0 || len(faults) != len(s.fans) || sum.Passes != passes {
-		t.Errorf("got %+v, %v, want all mended in %d passes", sum, faults, passes)
+		t.Errorf("got %+v, %v, want all repaired in %d passes", sum, faults, passes)
 	}
 	s.clean()
 }
@@ -102,7 +110,11 @@ func TestRun_GapsInManyPasses(t *testing.T) {
 	}
 	cfg := s.config()
 	cfg.Repair, cfg.Collect = true, 12
-	for range 5 {
+	for range 2 {
+		_, faults := s.run(cfg)
+		s.rebuildReported(faults)
+		cfg = s.config()
+		cfg.Repair, cfg.Collect = true, 12
 		if sum, _ := s.run(cfg); sum.Remain() == 0 {
 			break
 		}

@@ -6,22 +6,6 @@ import (
 	"kith/repo/account"
 )
 
-// Name is the kind of a fault of username: a name that is claimed for nobody, or an
-// account whose name is not claimed for it.
-const Name Kind = "name"
-
-// Names reads and mends who has claimed which name.
-type Names interface {
-	Names(ctx context.Context, after account.Name, limit int) ([]account.Name, error)
-	Walk(ctx context.Context, after uint64, limit int) ([]account.Account, error)
-	Stored(ctx context.Context, ids []uint64) (map[uint64]account.Account, error)
-	Nameless(ctx context.Context, accounts []account.Account) ([]account.Account, error)
-	DropName(ctx context.Context, n account.Name, dry bool) (bool, error)
-	GiveName(ctx context.Context, id uint64, dry bool) (bool, error)
-}
-
-var _ Names = (*account.Store)(nil)
-
 // namesAtOnce is how many names, or accounts, are looked at together.
 const namesAtOnce = account.MaxRows
 
@@ -29,9 +13,9 @@ const namesAtOnce = account.MaxRows
 // remembers.
 const maxNames = 10_000
 
-// names audits who has claimed which name. What the walks find is judged again at
+// names audits who has claimed which name. What the walks find is looked at again at
 // their end, as a name and its account need not appear at the same moment. Names of
-// nobody go first: their rightful owner may lack them.
+// no account go first: their rightful owner may lack them.
 func (a *auditor) names(ctx context.Context) error {
 	if a.cfg.Names == nil {
 		return nil
@@ -39,7 +23,7 @@ func (a *auditor) names(ctx context.Context) error {
 	if a.cfg.Account != 0 {
 		return a.giveName(ctx, a.cfg.Account)
 	}
-	wrong, all, err := a.wrongNames(ctx)
+	wrong, err := a.wrongNames(ctx)
 	if err != nil {
 		return err
 	}
@@ -47,9 +31,9 @@ func (a *auditor) names(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	doubted := plausible(int64(len(wrong)), all)
+	doubt := plausible(int64(len(wrong)), a.sum.Names)
 	for _, n := range wrong {
-		if err := a.dropName(ctx, n, doubted); err != nil {
+		if err := a.dropName(ctx, n, doubt); err != nil {
 			return err
 		}
 	}
@@ -61,14 +45,14 @@ func (a *auditor) names(ctx context.Context) error {
 	return nil
 }
 
-// wrongNames returns the names that belong to nobody, or to somebody who is called
-// otherwise, and how many names there are.
-func (a *auditor) wrongNames(ctx context.Context) (wrong []account.Name, all int64, err error) {
+// wrongNames returns the names that belong to no account, or to one that is called
+// otherwise.
+func (a *auditor) wrongNames(ctx context.Context) (wrong []account.Name, err error) {
 	var after account.Name
 	for {
 		page, err := a.cfg.Names.Names(ctx, after, namesAtOnce)
 		if err != nil || len(page) == 0 {
-			return wrong, all, err
+			return wrong, err
 		}
 		ids := make([]uint64, len(page))
 		for i, n := range page {
@@ -76,31 +60,32 @@ func (a *auditor) wrongNames(ctx context.Context) (wrong []account.Name, all int
 		}
 		stored, err := a.cfg.Names.Stored(ctx, ids)
 		if err != nil {
-			return nil, 0, err
+			return nil, err
 		}
 		for _, n := range page {
-			if n.Good(stored[n.ID]) {
-				continue
-			}
-			if len(wrong) < maxNames {
+			if !n.Good(stored[n.ID]) {
 				wrong = append(wrong, n)
-			} else {
-				a.sum.Unlooked++
 			}
 		}
-		all += int64(len(page))
-		a.sum.Names = all
+		wrong = atMost(a, wrong, maxNames)
+		a.sum.Names += int64(len(page))
 		after = page[len(page)-1]
-		if err := a.step(ctx, "names", all, 0); err != nil {
-			return nil, 0, err
+		if err := a.step(ctx, "names", a.sum.Names, 0); err != nil {
+			return nil, err
 		}
 	}
 }
 
+// atMost cuts what is found, and counts what is cut as not looked at.
+func atMost[T any](a *auditor, found []T, most int) []T {
+	n := min(len(found), most)
+	a.sum.Unlooked += int64(len(found) - n)
+	return found[:n]
+}
+
 // nameless returns the accounts that have no name row of their own.
 func (a *auditor) nameless(ctx context.Context) (ids []uint64, err error) {
-	after, looked := uint64(0), int64(0)
-	for {
+	for after, looked := uint64(0), int64(0); ; {
 		page, err := a.cfg.Names.Walk(ctx, after, namesAtOnce)
 		if err != nil || len(page) == 0 {
 			return ids, err
@@ -110,12 +95,9 @@ func (a *auditor) nameless(ctx context.Context) (ids []uint64, err error) {
 			return nil, err
 		}
 		for _, l := range lacking {
-			if len(ids) < maxNames {
-				ids = append(ids, l.ID)
-			} else {
-				a.sum.Unlooked++
-			}
+			ids = append(ids, l.ID)
 		}
+		ids = atMost(a, ids, maxNames)
 		after, looked = page[len(page)-1].ID, looked+int64(len(page))
 		if err := a.step(ctx, "accounts", looked, 0); err != nil {
 			return nil, err
@@ -124,36 +106,28 @@ func (a *auditor) nameless(ctx context.Context) (ids []uint64, err error) {
 }
 
 // dropName reports a name that is wrong still, and drops it.
-func (a *auditor) dropName(ctx context.Context, n account.Name, doubted error) error {
-	if err := a.pause(ctx); err != nil {
-		return err
-	}
-	wrong, err := a.cfg.Names.DropName(ctx, n, true)
-	if err != nil || !wrong {
-		return err
-	}
+func (a *auditor) dropName(ctx context.Context, n account.Name, doubt error) error {
 	f := fault(Name, n.ID, "the name %q is claimed for it, but no account of this id has it", n.Name)
-	if a.cfg.Repair {
-		if f.Err = doubted; doubted == nil {
-			f.Mended, f.Err = a.cfg.Names.DropName(ctx, n, false)
-		}
-	}
-	a.report(f)
-	return ctx.Err()
+	return a.rename(ctx, f, doubt, func(dry bool) (bool, error) { return a.cfg.Names.DropName(ctx, n, dry) })
 }
 
 // giveName reports an account that lacks its name still, and gives it that.
 func (a *auditor) giveName(ctx context.Context, id uint64) error {
+	f := fault(Name, id, "its name is not claimed for it: nobody finds it by name")
+	return a.rename(ctx, f, nil, func(dry bool) (bool, error) { return a.cfg.Names.GiveName(ctx, id, dry) })
+}
+
+// rename reports a fault that a dry run of the repair finds, and repairs it.
+func (a *auditor) rename(ctx context.Context, f Fault, doubt error, repair func(dry bool) (bool, error)) error {
 	if err := a.pause(ctx); err != nil {
 		return err
 	}
-	lacks, err := a.cfg.Names.GiveName(ctx, id, true)
-	if err != nil || !lacks {
+	wrong, err := repair(true)
+	if err != nil || !wrong {
 		return err
 	}
-	f := fault(Name, id, "its name is not claimed for it: nobody finds it by name")
-	if a.cfg.Repair {
-		f.Mended, f.Err = a.cfg.Names.GiveName(ctx, id, false)
+	if f.Err = doubt; a.cfg.Repair && doubt == nil {
+		f.Repaired, f.Err = repair(false)
 	}
 	a.report(f)
 	return ctx.Err()

@@ -69,7 +69,7 @@ func TestRun_Names(t *testing.T) {
 				w.exec(statement)
 			}
 			sum, words := w.auditNames(func(*audit.Config) {})
-			if len(words) != len(tt.want) || sum.Mended != 0 {
+			if len(words) != len(tt.want) || sum.Repaired != 0 {
 				t.Fatalf("found %q, want %d faults", words, len(tt.want))
 			}
 			for i, want := range tt.want {
@@ -98,7 +98,7 @@ func TestRun_Names(t *testing.T) {
 func TestRun_NamesOfOne(t *testing.T) {
 	w := named(t)
 	w.exec(`DELETE FROM username WHERE name IN ('ann', 'bob')`)
-	if sum, words := w.auditNames(func(c *audit.Config) { c.Account, c.Repair = 1, true }); sum.Found != 1 || sum.Mended != 1 {
+	if sum, words := w.auditNames(func(c *audit.Config) { c.Account, c.Repair = 1, true }); sum.Found != 1 || sum.Repaired != 1 {
 		t.Errorf("got %q, want the name of one", words)
 	}
 	if sum, words := w.auditNames(repair); sum.Found != 1 || !strings.Contains(words[0], "account 2") {

@@ -10,27 +10,18 @@ import (
 	"kith/repo/relation"
 )
 
-// late is rows of whose accounts one comes to be once it was missed.
-type late struct {
-	*relation.Store
-	come func()
-}
-
-func (l late) Missing(ctx context.Context, ids []uint64) (map[uint64]bool, error) {
-	out, err := l.Store.Missing(ctx, ids)
-	if out[none] {
-		l.come()
-	}
-	return out, err
-}
-
 // An account that comes to be while an audit runs is not forgotten.
 func TestRun_NobodyComes(t *testing.T) {
 	s := newScene(t)
 	s.plant(s.a, func(d *relation.Draft) { d.AddFollowing(none, 77) })
 	cfg := s.config()
 	cfg.Repair = true
-	cfg.Rows = late{s.rows, func() { s.exist(none) }}
+	cfg.Step = func(_ context.Context, at audit.Progress) error {
+		if at.Phase == "verify" && at.Rows == at.Total { // it was missed by then
+			s.exist(none)
+		}
+		return nil
+	}
 	if sum, faults := s.run(cfg); sum.Found != 0 {
 		t.Errorf("got %v, want that the account is not missed", faults)
 	}
@@ -49,7 +40,7 @@ func TestRun_AccountsLost(t *testing.T) {
 	s.exec(`DELETE FROM account WHERE account_id % 2 = 0`)
 	before := s.dump()
 	sum, faults := s.audit(true)
-	if sum.Mended != 0 || sum.Faults[audit.Nobody] == 0 || !strings.Contains(faults[0].String(), "is the table account whole?") {
+	if sum.Repaired != 0 || sum.Faults[audit.Unknown] == 0 || !strings.Contains(faults[0].String(), "is the table account whole?") {
 		t.Errorf("got %+v, %v, want that nothing is mended", sum, faults)
 	}
 	if s.dump() != before {
@@ -57,7 +48,7 @@ func TestRun_AccountsLost(t *testing.T) {
 	}
 	cfg := s.config()
 	cfg.Account, cfg.Repair = s.star, true
-	if sum, faults := s.run(cfg); sum.Mended != 0 || sum.Faults[audit.Nobody] != 11 {
+	if sum, faults := s.run(cfg); sum.Repaired != 0 || sum.Faults[audit.Unknown] != 11 {
 		t.Errorf("one account: got %+v, %v, want that nothing is mended", sum, faults)
 	}
 	if s.dump() != before {
@@ -75,12 +66,19 @@ func TestRun_NobodyOfOne(t *testing.T) {
 	for _, tt := range []struct {
 		id    uint64
 		kinds string
-	}{{s.a, "nobody nobody"}, {none, "nobody nobody"}} {
+		// rebuild says that it is only reported: from one account it is not seen whether
+		// an unknown id stands where another was overwritten.
+		rebuild bool
+	}{{s.a, "unknown unknown", true}, {none, "unknown unknown", false}} {
 		for _, repair := range []bool{false, true} {
 			cfg := s.config()
 			cfg.Account, cfg.Repair = tt.id, repair
-			if sum, faults := s.run(cfg); kinds(faults) != tt.kinds || repair != (sum.Remain() == 0) {
+			sum, faults := s.run(cfg)
+			if kinds(faults) != tt.kinds || (repair && !tt.rebuild) != (sum.Remain() == 0) {
 				t.Errorf("account %d: got %v, want %s", tt.id, faults, tt.kinds)
+			}
+			if repair && tt.rebuild {
+				s.rebuildReported(faults)
 			}
 		}
 	}

@@ -3,121 +3,112 @@ package audit
 import (
 	"cmp"
 	"context"
+	"maps"
 	"slices"
 
-	"kith/repo/list"
+	"kith/repo/relation"
 )
 
 // one audits one account, and the other side of each of its entries. What only
 // others say about it takes a walk over all rows, which is made only if its own
-// list is not as it must be.
+// list is not as it must be, or to rebuild it.
 func (a *auditor) one(ctx context.Context, id uint64) error {
-	if missing, err := a.cfg.Rows.Missing(ctx, []uint64{id}); err != nil || missing[id] {
-		a.orphans[id] = true
-		return cmp.Or(err, a.forgetOrphans(ctx))
+	missing, err := a.cfg.Rows.Missing(ctx, []uint64{id})
+	if err != nil {
+		return err
 	}
-	var own []entry
-	l, err := a.look(ctx, id, false, false, func(owner uint64, v list.View) {
-		eachEntry(owner, v, func(e entry) {
-			own = append(own, e)
-			a.sums.add(e)
-		})
-	})
+	if missing[id] {
+		a.orphans[id] = true
+		return a.forgetUnknown(ctx)
+	}
+	l, err := a.look(ctx, id, false)
 	if err != nil {
 		return err
 	}
 	a.sum.Rows, a.sum.Segments = 1, l.segments
-	a.sum.Edges, a.sum.Blocks, a.sum.Requests = a.sums.total(follow), a.sums.total(block), a.sums.total(request)
-	if len(l.faults) > 0 || len(l.beside) > 0 {
-		if err := a.doubt(ctx, l); err != nil {
+	switch {
+	case a.cfg.Rebuild:
+		a.setAside(l)
+	case len(l.faults)+len(l.contradictory) > 0:
+		if err := a.alone(ctx, id); err != nil {
 			return err
 		}
 	}
-	if err := a.rebuild(ctx); err != nil {
+	if err := a.rebuildAll(ctx); err != nil {
 		return err
 	}
-	if err := a.verifyAll(ctx, a.shown()); err != nil {
+	suspects, err := a.others(ctx, id)
+	if err != nil {
 		return err
 	}
-	slices.SortFunc(own, func(e, f entry) int { return cmp.Compare(e.other, f.other) })
-	if err := a.nobodiesOf(ctx, id, own); err != nil {
+	if err := a.verify(ctx, suspects); err != nil {
 		return err
 	}
-	return a.others(ctx, id, own)
+	return a.finish(ctx)
 }
 
 // othersAtOnce is how many rows of others are read together.
 const othersAtOnce = 64
 
-// others holds what an account says, sorted by whom it is about, against what
-// these say.
-func (a *auditor) others(ctx context.Context, id uint64, own []entry) error {
-	total := int64(len(own))
-	for len(own) > 0 {
-		about := map[uint64][]entry{}
-		var ids []uint64
-		for len(own) > 0 && (len(ids) < othersAtOnce || about[own[0].other] != nil) {
-			other := own[0].other
-			if about[other] == nil {
-				ids = append(ids, other)
-			}
-			about[other] = append(about[other], own[0])
-			own = own[1:]
-		}
-		suspects, err := a.suspects(ctx, id, ids, about)
-		if err != nil {
-			return err
-		}
-		if err := a.verifyAll(ctx, suspects); err != nil {
-			return err
-		}
-		if err := a.step(ctx, "others", total-int64(len(own)), total); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// suspects returns the pairs of id and one of others who do not plainly say
-// what id says about them.
-func (a *auditor) suspects(ctx context.Context, id uint64, others []uint64, about map[uint64][]entry) (out []pair, err error) {
-	rows, err := a.cfg.Rows.Fresh(ctx, others)
+// others compares what an account says with what those say whom it names, and returns
+// the pairs that do not agree as it seems, or of which one does not exist.
+func (a *auditor) others(ctx context.Context, id uint64) (suspects []pair, err error) {
+	own := map[uint64][]seen{}
+	l, err := a.look(ctx, id, false)
 	if err != nil {
 		return nil, err
 	}
-	for _, other := range others {
-		if theirs, err := openSide(rows[other]); err != nil || !confirms(theirs, id, about[other]) {
-			out = append(out, pairOf(id, other))
+	a.sums = newSums(1)
+	l.each(func(e entry) {
+		own[e.other] = append(own[e.other], seenOf(e))
+		a.sums.count(e, 1)
+	})
+	a.sum.Edges, a.sum.Blocks, a.sum.Requests = a.sums.total(follow), a.sums.total(block), a.sums.total(request)
+	named := slices.Sorted(maps.Keys(own))
+	missing, err := a.cfg.Rows.Missing(ctx, named)
+	if err != nil {
+		return nil, err
+	}
+	a.doubt = cmp.Or(a.doubt, plausible(int64(len(missing)), int64(len(named))))
+	rowed, err := a.cfg.Rows.Outlines(ctx, slices.Collect(maps.Keys(missing)))
+	if err != nil {
+		return nil, err
+	}
+	for other := range missing {
+		_, a.vanished[other] = rowed[other] // one that was there once has a row
+		suspects = append(suspects, pairOf(id, other))
+	}
+	for done := 0; done < len(named); done += othersAtOnce {
+		part := named[done:min(done+othersAtOnce, len(named))]
+		rows, err := a.cfg.Rows.Fresh(ctx, part)
+		if err != nil {
+			return nil, err
+		}
+		for _, other := range part {
+			found := own[other]
+			if err := a.about(ctx, rows[other], func(e entry) {
+				if e.other == id {
+					found = append(found, seenOf(e))
+				}
+			}); err != nil {
+				return nil, err
+			}
+			suspects = append(suspects, unmatched(found)...)
+		}
+		if err := a.step(ctx, "others", int64(done+len(part)), int64(len(named))); err != nil {
+			return nil, err
 		}
 	}
-	return out, nil
+	return suspects, nil
 }
 
-// confirms reports whether a row alone says of id what id says of its owner.
-func confirms(theirs side, id uint64, about []entry) bool {
-	if !theirs.knows(id) {
-		return false
+// about hands what a row, and its archive if it has one, says to fn.
+func (a *auditor) about(ctx context.Context, r relation.Row, fn func(entry)) error {
+	if v, err := r.View(); err == nil && relation.Kept(v) == r.Counts && len(r.Archived) == 0 {
+		eachEntry(r.AccountID, v, fn)
+		return nil
 	}
-	var want list.Rel
-	mine, since := theirs.Times(id)
-	for _, e := range about {
-		bit, at := mirrored(e), since
-		if bit == list.IsFollowing {
-			at = mine
-		}
-		if e.kind == follow && e.at != at {
-			return false
-		}
-		want |= bit
-	}
-	return theirs.Rel(id)&^(list.IsMuting|list.HasOption) == want
-}
-
-// mirrored is what the other's row must say where one says e.
-func mirrored(e entry) list.Rel {
-	return [relKinds][2]list.Rel{
-		follow:  {list.IsFollowing, list.IsFollower},
-		block:   {list.IsBlocking, list.IsBlockedBy},
-		request: {list.IsRequested, list.HasRequest},
-	}[e.kind][e.side()]
+	l, err := a.look(ctx, r.AccountID, false)
+	l.each(fn)
+	return err
 }

@@ -1,191 +1,235 @@
 package audit
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 
 	"kith/repo/list"
 	"kith/repo/relation"
 )
 
-// badAccount is one whose lists are not as they must be.
-type badAccount struct {
+// aside is an account that is to be rebuilt.
+type aside struct {
 	faults []Fault
 	lost   bool // part of it cannot be read
-	told   relation.Told
-	deaf   bool // nothing that others know can be missing
-	blocks bool // blocks or requests that it made are
+	ev     relation.Evidence
 }
 
 // setAside keeps an account for a rebuild.
 func (a *auditor) setAside(l *look) {
-	a.aside[l.row.AccountID] = &badAccount{faults: l.faults, lost: l.lost, told: relation.Told{Ver: l.row.Ver, Gaps: !l.damaged}, deaf: !l.damaged && !l.shortOut, blocks: l.blocking}
+	id, absent := l.row.AccountID, l.row.Ver == 0
+	a.aside[id] = &aside{faults: l.faults, lost: l.lost || absent, ev: relation.Evidence{Ver: l.row.Ver, KeepOwn: !l.damaged && !absent, Doubtful: a.unsound}}
+	a.unsound[id] = true
 }
 
-// errTooMany is why a list was not made anew.
-var errTooMany = errors.New("too many accounts or entries to be made anew in one audit; run it again")
+// errTooMany is why an account was not rebuilt.
+var errTooMany = errors.New("too many accounts or entries to be rebuilt in one audit: run it again, or kith audit --rebuild=ID for one account")
 
-// rebuild asks all rows what they know about the accounts that were set aside,
-// takes all of these out of the checksums, and, if asked to, makes their lists
-// anew.
-func (a *auditor) rebuild(ctx context.Context) error {
-	if err := a.orphanAside(ctx); err != nil || len(a.aside) == 0 {
+// rebuildAll asks all rows what they know about the accounts that were set aside, takes
+// the damaged ones out of the checksums, and, if asked to, rebuilds them all.
+func (a *auditor) rebuildAll(ctx context.Context) error {
+	if err := a.dropOrphans(ctx); err != nil || len(a.aside) == 0 {
 		return err
 	}
-	weak, deaf := maps.Clone(a.bad), true
-	for id, b := range a.aside {
-		weak[id], b.told.Weak = true, weak
-		deaf = deaf && b.deaf
-	}
-	if deaf {
-		return a.rebuildAll(ctx, true)
-	}
 	room := a.cfg.Collect
-	w := a.walk("rebuild", func(owner uint64, v list.View) {
-		eachEntry(owner, v, func(e entry) {
-			by, own := a.aside[e.owner]
-			about, named := a.aside[e.other]
-			if (own && !by.told.Gaps || named && !about.told.Gaps) && !a.recent(e) {
-				a.sums.count(e, -1)
-			}
-			if !named || !about.hears(e) || e.owner == e.other || a.lone(e.owner) || room <= 0 {
-				return
-			}
-			room--
+	if a.cfg.Rebuild {
+		room = math.MaxInt
+	}
+	w := walk{auditor: a, phase: "rebuild", each: func(e entry) {
+		by, own := a.aside[e.owner]
+		about, named := a.aside[e.other]
+		damaged := own && !by.ev.KeepOwn
+		if (damaged || named && !about.ev.KeepOwn) && !a.recent(e) {
+			a.sums.count(e, -1)
+		}
+		if !named || e.owner == e.other || a.gone(e.owner) {
+			return
+		}
+		if own {
+			a.suspect(e.owner, e.other) // to be compared when both can be read
+		}
+		if room--; room >= 0 && (!damaged || about.lost) { // what a damaged row says counts against nothing
 			about.hear(e)
-			if own && a.cfg.Repair { // neither is to be trusted: both are judged when both can be read
-				a.pairs[pairOf(e.owner, e.other)] = true
-			}
-		})
-	})
+		}
+	}}
 	if err := w.run(ctx); err != nil {
 		return err
 	}
-	return a.rebuildAll(ctx, room > 0)
-}
-
-func (a *auditor) rebuildAll(ctx context.Context, complete bool) error {
-	heard := 0
-	for _, id := range slices.Sorted(maps.Keys(a.aside)) {
+	for i, id := range slices.Sorted(maps.Keys(a.aside)) {
 		if err := a.pause(ctx); err != nil {
 			return err
 		}
 		b, err := a.aside[id], errTooMany
-		if !b.deaf {
-			heard++
+		if room >= 0 && i < maxRebuilt {
+			err = a.rebuild(ctx, id, b)
 		}
-		if b.deaf || complete && heard <= maxBad {
-			err = a.rebuildOne(ctx, id, b)
-		}
-		if a.bad[id] = (!a.cfg.Repair || err != nil) && !b.deaf; !a.bad[id] {
-			delete(a.bad, id)
+		if !a.cfg.Repair || err != nil {
+			a.bad[id] = true
 		}
 		a.reportAll(b.faults, err)
+	}
+	for id := range a.aside { // none of them counts for another
+		a.unsound[id] = a.bad[id]
 	}
 	clear(a.aside)
 	return ctx.Err()
 }
 
-// rebuildOne makes the list of one account anew, and notes what that took.
-func (a *auditor) rebuildOne(ctx context.Context, id uint64, b *badAccount) error {
-	if b.told.Gaps {
-		return a.fill(ctx, id, b)
-	}
-	known := fmt.Sprintf("other rows know %d follows and %d blocks and requests of account %d", len(b.told.Edges), len(b.told.Beside), id)
-	if !a.cfg.Repair {
-		b.note(known)
-		return nil
-	}
-	if err := a.heedSilent(ctx, id, b); err != nil {
-		return err
-	}
-	done, err := a.cfg.Edits.Rewrite(ctx, id, &b.told)
-	if err != nil {
-		return err
-	}
-	note := fmt.Sprintf("%s; %d of them were put back", known, done.Added)
-	if done.Righted > 0 {
-		note += fmt.Sprintf(", %d accounts stand as their own rows have it", done.Righted)
-	}
-	if done.Dropped > 0 {
-		note += fmt.Sprintf(", %d accounts were dropped whose own rows know nothing of it", done.Dropped)
-	}
-	if slices.Contains(done.Lost, list.Options) {
-		note += ", its options and notes are lost"
-	}
-	if slices.Contains(done.Lost, list.Muting) {
-		note += ", whom it muted is lost"
-	}
-	if n := len(a.aside) - 1; b.lost && n > 0 {
-		note += fmt.Sprintf(", and so is what was between it and %d other accounts that were made anew", n)
-	}
-	b.note(note)
-	return a.recheck(ctx, id, b)
-}
-
-// recheck makes suspects of those who do not say what an account that was made
-// anew says: it kept whom it blocks or asked, which they may not know.
-func (a *auditor) recheck(ctx context.Context, id uint64, b *badAccount) error {
-	found := b.seen(id)
-	l, err := a.look(ctx, id, false, false, func(owner uint64, v list.View) {
-		eachEntry(owner, v, func(e entry) {
-			from, to := e.ends()
-			found = append(found, seen{from, to, e.at, e.kind, e.out})
-		})
-	})
-	if err != nil {
-		return err
-	}
-	slices.SortFunc(found, seen.compare)
-	for _, p := range unmatched(found) {
-		a.pairs[p] = true
-	}
-	for _, other := range l.beside {
-		a.pairs[pairOf(id, other)] = true
-	}
-	return nil
-}
-
-func (b *badAccount) note(text string) {
-	for i := range b.faults {
-		b.faults[i].Note = text
-	}
-}
-
 // hear notes what another row says about the account.
-func (b *badAccount) hear(e entry) {
+func (b *aside) hear(e entry) {
 	if e.kind == follow {
-		b.told.Edges = append(b.told.Edges, list.Edge{ID: e.owner, Time: e.at, Out: !e.out})
+		b.ev.Edges = append(b.ev.Edges, list.Edge{ID: e.owner, Time: e.at, Out: !e.out})
 		return
 	}
 	for _, s := range besides {
 		if s.kind == e.kind && s.out != e.out {
-			b.told.Beside = append(b.told.Beside, relation.Beside{Section: s.section, Entry: list.Entry{ID: e.owner, Time: e.at}})
+			b.ev.Beside = append(b.ev.Beside, relation.Beside{Section: s.section, Entry: list.Entry{ID: e.owner, Time: e.at}})
 		}
 	}
 }
 
-// seen returns what was heard about the account of id, as the others have it.
-func (b *badAccount) seen(id uint64) (out []seen) {
-	add := func(kind relKind, other uint64, at uint32, mine bool) {
-		s := seen{from: other, to: id, at: at, kind: kind, out: true}
-		if mine { // so the other has the other end of it
-			s = seen{from: id, to: other, at: at, kind: kind}
+// rebuild makes the row of one account anew, and notes what that took.
+func (a *auditor) rebuild(ctx context.Context, id uint64, b *aside) error {
+	note := fmt.Sprintf("other rows know %d follows and %d blocks and requests of account %d", len(b.ev.Edges), len(b.ev.Beside), id)
+	if a.cfg.Repair {
+		if err := a.weighSilence(ctx, id, b); err != nil {
+			return err
 		}
-		out = append(out, s)
+		done, err := a.cfg.Rows.Rebuild(ctx, id, &b.ev)
+		if err != nil {
+			return err
+		}
+		for _, gone := range done.Unknown {
+			b.faults = append(b.faults, namesUnknown(id, gone))
+		}
+		if len(b.faults) == 0 && done.Added+done.Righted+done.Dropped > 0 {
+			b.faults = append(b.faults, fault(Row, id, "its row did not have what the rows of others say"))
+		}
+		note += b.outcome(done, len(a.aside)-1)
 	}
-	for _, e := range b.told.Edges {
-		add(follow, e.ID, e.Time, e.Out)
+	for i := range b.faults {
+		b.faults[i].Note = note
 	}
-	for _, e := range b.told.Beside {
+	if !a.cfg.Repair {
+		return nil
+	}
+	// It kept whom it blocks or asked, and what doubtful rows do not say.
+	l, err := a.look(ctx, id, false)
+	l.each(func(e entry) {
+		if e.kind != follow || a.unsound[e.other] {
+			a.suspect(id, e.other)
+		}
+	})
+	return err
+}
+
+// outcome says what a rebuild did, while others of the audit's accounts were to be
+// rebuilt too.
+func (b *aside) outcome(done relation.Rebuilt, others int) string {
+	s := fmt.Sprintf("; %d of them were put back", done.Added)
+	if done.Righted > 0 {
+		s += fmt.Sprintf(", %d accounts stand as their own rows have it", done.Righted)
+	}
+	if done.Dropped > 0 {
+		s += fmt.Sprintf(", %d accounts were dropped whose own rows do not know of it", done.Dropped)
+	}
+	if slices.Contains(done.Lost, list.Options) {
+		s += ", its options and notes are lost"
+	}
+	if slices.Contains(done.Lost, list.Muting) {
+		s += ", whom it muted is lost"
+	}
+	if b.lost && others > 0 {
+		s += fmt.Sprintf(", and so is what was between it and %d other accounts that were rebuilt", others)
+	}
+	return s
+}
+
+// maxSilent bounds the others whose rows are looked at before one account is rebuilt.
+const maxSilent = 1000
+
+// weighSilence looks at those who do not say what the row says about them: some do not
+// exist, and the silence of those who have lost entries themselves proves nothing.
+func (a *auditor) weighSilence(ctx context.Context, id uint64, b *aside) error {
+	type claim struct {
+		kind  relKind
+		out   bool
+		other uint64
+	}
+	said := make(map[claim]bool, len(b.ev.Edges))
+	for _, e := range b.ev.Edges {
+		said[claim{follow, e.Out, e.ID}] = true
+	}
+	for _, e := range b.ev.Beside {
 		for _, s := range besides {
 			if s.section == e.Section {
-				add(s.kind, e.ID, e.Time, s.out)
+				said[claim{s.kind, s.out, e.ID}] = true
 			}
 		}
 	}
-	return out
+	l, err := a.look(ctx, id, false)
+	if err != nil {
+		return err
+	}
+	silent, all := map[uint64]bool{}, int64(0)
+	l.each(func(e entry) {
+		all++
+		if !said[claim{e.kind, e.out, e.other}] {
+			silent[e.other] = true
+		}
+	})
+	missing, err := a.cfg.Rows.Missing(ctx, slices.Collect(maps.Keys(silent)))
+	if err != nil {
+		return err
+	}
+	if err := cmp.Or(a.doubt, plausible(int64(len(missing)), all)); len(missing) > 0 && err != nil {
+		return err
+	}
+	b.ev.Unknown = slices.Sorted(maps.Keys(missing))
+	maps.DeleteFunc(silent, func(id uint64, _ bool) bool { return missing[id] })
+	for i, other := range slices.Sorted(maps.Keys(silent)) {
+		if b.ev.KeepOwn || i >= maxSilent {
+			break
+		}
+		if why, err := a.lost(ctx, other); err != nil || why != nil && !errors.As(why, new(lostError)) {
+			return cmp.Or(err, why)
+		}
+	}
+	return nil
+}
+
+// lost looks whether a row has lost entries, and returns why it cannot be believed then:
+// it is damaged, counts more than there is, or names an account that does not exist where
+// nothing but damage explains that.
+func (a *auditor) lost(ctx context.Context, id uint64) (why, err error) {
+	unsound, known := a.unsound[id]
+	if !known {
+		l, err := a.look(ctx, id, true)
+		if err != nil {
+			return nil, err
+		}
+		var named []uint64
+		l.each(func(e entry) { named = append(named, e.other) })
+		missing, err := a.cfg.Rows.Missing(ctx, named)
+		if err != nil {
+			return nil, err
+		}
+		maps.DeleteFunc(missing, func(other uint64, _ bool) bool { return a.gone(other) })
+		if err := cmp.Or(a.doubt, plausible(int64(len(missing)), int64(len(named)))); len(missing) > 0 && err != nil {
+			return err, nil
+		}
+		unsound = l.damaged || l.short || len(missing) > 0
+		if unsound || len(a.unsound) < maxNoted {
+			a.unsound[id] = unsound
+		}
+	}
+	if unsound {
+		return lostError(id), nil
+	}
+	return nil, nil
 }

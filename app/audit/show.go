@@ -1,7 +1,6 @@
 package audit
 
 import (
-	"bufio"
 	"context"
 	"fmt"
 	"io"
@@ -15,22 +14,27 @@ import (
 // Show writes what stands in an account's row and archive, all as of one moment,
 // for a person to read: the columns, every section with ids and times, the
 // options, the archive segments by their headers. What cannot be read it says.
-func Show(ctx context.Context, to io.Writer, rows Rows, id uint64) error {
-	var text strings.Builder
+func Show(ctx context.Context, to io.Writer, rows *relation.Store, id uint64) error {
+	var w strings.Builder
+	archived := false
 	err := rows.Examine(ctx, id, false, func(r relation.Stored) error {
-		text.Reset()
-		showRow(&text, r)
+		w.Reset()
+		archived = false
+		showRow(&w, r)
 		return nil
 	}, func(g relation.Segment) error {
-		showSegment(&text, g)
+		if !archived {
+			w.WriteString("\narchive\n")
+		}
+		archived = true
+		showSegment(&w, g)
 		return nil
 	})
 	if err != nil {
 		return fmt.Errorf("show account %d: %w", id, err)
 	}
-	w := bufio.NewWriter(to)
-	w.WriteString(text.String())
-	return w.Flush()
+	_, err = io.WriteString(to, w.String())
+	return err
 }
 
 func showRow(w *strings.Builder, r relation.Stored) {
@@ -42,37 +46,36 @@ func showRow(w *strings.Builder, r relation.Stored) {
 	fmt.Fprintf(w, "friends         %d\nfollowers       %d, kept %d\nfollowing       %d, kept %d\n",
 		r.Friends, r.Followers, r.KeptFollowers, r.Following, r.KeptFollowing)
 	fmt.Fprintf(w, "longest section %d blocks of %d\n", r.Blocks, relation.BlockEntries)
-	v, err := list.Parse(r.List)
+	showList(w, "list", r.List)
+}
+
+func showList(w *strings.Builder, what string, b []byte) {
+	v, err := list.Parse(b)
 	if err != nil {
-		fmt.Fprintf(w, "the list cannot be read: %v\n", err)
+		fmt.Fprintf(w, "the %s cannot be read: %v\n", what, err)
 		return
 	}
 	if err := v.Check(); err != nil {
-		fmt.Fprintf(w, "the list is not as it must be: %v\n", err)
+		fmt.Fprintf(w, "the %s is not as it must be: %v\n", what, err)
 	}
 	for s := list.Friends; s <= list.Options; s++ {
-		showSection(w, v, s)
-	}
-}
-
-func showSection(w *strings.Builder, v list.View, s list.Section) {
-	if v.Len(s) == 0 {
-		return
-	}
-	fmt.Fprintf(w, "\n%s, %d\n", s, v.Len(s))
-	err := v.Each(s, func(id uint64, mine, theirs uint32) bool {
-		switch s {
-		case list.Friends:
-			fmt.Fprintf(w, "  %-20d follows them %s, they follow %s\n", id, clock(mine), clock(theirs))
-		case list.Options:
-			fmt.Fprintf(w, "  %-20d %s\n", id, optionOf(v, id))
-		default:
-			fmt.Fprintf(w, "  %-20d %s\n", id, clock(max(mine, theirs)))
+		if v.Len(s) > 0 {
+			fmt.Fprintf(w, "\n%s, %d\n", s, v.Len(s))
 		}
-		return true
-	})
-	if err != nil {
-		fmt.Fprintf(w, "  cannot be read on: %v\n", err)
+		err := v.Each(s, func(id uint64, mine, theirs uint32) bool {
+			text := clock(max(mine, theirs))
+			switch s {
+			case list.Friends:
+				text = "follows them " + clock(mine) + ", they follow " + clock(theirs)
+			case list.Options:
+				text = optionOf(v, id)
+			}
+			fmt.Fprintf(w, "  %-20d %s\n", id, text)
+			return true
+		})
+		if err != nil {
+			fmt.Fprintf(w, "  cannot be read on: %v\n", err)
+		}
 	}
 }
 
@@ -98,11 +101,8 @@ func optionOf(v list.View, id uint64) string {
 }
 
 func showSegment(w *strings.Builder, g relation.Segment) {
-	if !strings.Contains(w.String(), archiveTitle) {
-		w.WriteString(archiveTitle)
-	}
 	if g.Own {
-		showOwn(w, g)
+		showList(w, "list of what the account did itself", g.List)
 		return
 	}
 	fmt.Fprintf(w, "  %-10s seq %-12d %6d entries, %s %d to %s %d, ver %d, %d bytes", g.Section, g.Seq, g.N,
@@ -112,20 +112,6 @@ func showSegment(w *strings.Builder, g relation.Segment) {
 	}
 	w.WriteString("\n")
 }
-
-// showOwn writes the archived entries of what the account did itself.
-func showOwn(w *strings.Builder, g relation.Segment) {
-	v, err := list.Parse(g.List)
-	if err != nil {
-		fmt.Fprintf(w, "  what the account did itself cannot be read: %v\n", err)
-		return
-	}
-	for s := list.Friends; s <= list.Options; s++ {
-		showSection(w, v, s)
-	}
-}
-
-const archiveTitle = "\narchive\n"
 
 // clock writes a time as people read it.
 func clock(at uint32) string {

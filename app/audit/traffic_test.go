@@ -42,7 +42,10 @@ func TestRun_Traffic(t *testing.T) {
 		cfg := w.config()
 		cfg.Now = time.Now
 		cfg.Repair = i >= 6
-		cfg.Step = func(context.Context, audit.Progress) error {
+		cfg.Step = func(_ context.Context, at audit.Progress) error {
+			if at.Phase == "verify" {
+				return nil // many steps, each with its own reads that the clients come between
+			}
 			for range 8 { // between any two steps something happens
 				select {
 				case <-changes:

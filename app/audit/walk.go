@@ -18,158 +18,104 @@ const (
 
 // walk reads every row in key order, and the archive of those that have one.
 type walk struct {
-	a     *auditor
+	*auditor
 	phase string
-	// part is handed every list that can be read.
-	part func(owner uint64, v list.View)
-	// doubtful, unless nil, is handed what was found of an account that may not
-	// be as it must.
-	doubtful func(ctx context.Context, l *look) error
-	// between, unless nil, is handed the range of each batch before its accounts
-	// are looked at closer.
-	between                  func(ctx context.Context, after, through uint64) error
+	// each is handed what every list that can be read says.
+	each func(entry)
+	// wrong, unless nil, is handed the accounts that may not be as they must.
+	wrong func(ctx context.Context, id uint64) error
+	// orphans has the rows of accounts that do not exist noted.
+	orphans                  bool
 	rows, archives, segments int64
-
-	later []later
-	size  int // rows to read next
-	bytes int // of a row of the last batch, about
-}
-
-// later is an account to be read together with its archive.
-type later struct {
-	id      uint64
-	rowSeen bool
-}
-
-func (a *auditor) walk(phase string, part func(owner uint64, v list.View)) *walk {
-	return &walk{a: a, phase: phase, part: part, size: 64}
 }
 
 func (w *walk) run(ctx context.Context) error {
-	w.a.sum.Passes++
-	after := uint64(0)
-	for {
-		last, n, err := w.batch(ctx, after)
+	w.sum.Passes++
+	var batch []relation.Stored
+	for after, size := uint64(0), 64; ; {
+		batch = batch[:0]
+		bytes := 0
+		err := w.cfg.Rows.Scan(ctx, after, size, func(r relation.Stored) error {
+			batch, bytes = append(batch, r), bytes+len(r.List)+64
+			return nil
+		})
 		if err != nil {
 			return err
 		}
-		through := last
-		if n < w.size {
-			through = lastKey
+		through := uint64(lastKey)
+		if len(batch) == size {
+			through = batch[size-1].AccountID
 		}
-		if w.between != nil {
-			if err := w.between(ctx, after, through); err != nil {
-				return err
-			}
-		}
-		if err := w.archived(ctx, after, through); err != nil {
+		if err := w.read(ctx, batch, after, through); err != nil {
 			return err
 		}
-		if err := w.examineAll(ctx); err != nil {
+		w.rows += int64(len(batch))
+		if err := w.step(ctx, w.phase, w.rows, w.total); err != nil || through == lastKey {
 			return err
 		}
-		w.rows += int64(n)
-		if err := w.a.step(ctx, w.phase, w.rows, w.a.total); err != nil {
-			return err
-		}
-		if through == lastKey {
-			return nil
-		}
-		after = last
-		w.resize(n)
+		after, size = through, max(16, min(batchRows, 2*size, batchBytes*size/bytes))
 	}
 }
 
-// batch reads some rows and hands over those that need no archive.
-func (w *walk) batch(ctx context.Context, after uint64) (last uint64, n int, err error) {
-	bytes := 0
-	err = w.a.cfg.Rows.Scan(ctx, after, w.size, func(r relation.Stored) error {
-		last = r.AccountID
-		n++
-		bytes += len(r.List) + 64
-		if !w.simple(r) {
-			w.later = append(w.later, later{id: r.AccountID})
-		}
-		return nil
-	})
-	if n > 0 {
-		w.bytes = bytes / n
-	}
-	return last, n, err
-}
-
-// resize reads so many rows next that they are some batchBytes.
-func (w *walk) resize(n int) {
-	w.size = max(16, min(batchRows, 2*n, batchBytes/max(w.bytes, 1)))
-}
-
-// simple hands over a row that is all there is of its account, and right by
-// itself; false if it is not.
-func (w *walk) simple(r relation.Stored) bool {
-	v, err := list.Parse(r.List)
-	if err != nil || v.Check() != nil || relation.Kept(v) != r.Counts || len(r.Archived) > 0 || relation.ColumnsOf(v) != r.Columns || len(contradictions(v)) > 0 {
-		return false
-	}
-	w.part(r.AccountID, v)
-	return true
-}
-
-// archived adds the accounts that have an archive to those to be examined.
-func (w *walk) archived(ctx context.Context, after, through uint64) error {
-	known := make(map[uint64]bool, len(w.later))
-	for _, l := range w.later {
-		known[l.id] = true
-	}
-	for {
-		ids, err := w.a.cfg.Rows.Archived(ctx, after, through, batchRows)
+// read hands over what a range of keys says: rows that are all there is of their
+// account as they are, the others once more, together with their archive.
+func (w *walk) read(ctx context.Context, batch []relation.Stored, after, through uint64) error {
+	if w.orphans {
+		ids, err := w.cfg.Rows.Orphans(ctx, after, through)
 		if err != nil {
 			return err
 		}
 		for _, id := range ids {
-			w.archives++
-			if !known[id] {
-				w.later = append(w.later, later{id: id, rowSeen: true})
-			}
-		}
-		if len(ids) < batchRows {
-			return nil
-		}
-		after = ids[len(ids)-1]
-	}
-}
-
-// examineAll reads the accounts that were put off.
-func (w *walk) examineAll(ctx context.Context) error {
-	for _, l := range w.later {
-		if err := w.examine(ctx, l); err != nil {
-			return err
+			w.noteOrphan(id)
 		}
 	}
-	w.later = w.later[:0]
-	return nil
-}
-
-func (w *walk) examine(ctx context.Context, one later) error {
-	l, err := w.a.look(ctx, one.id, false, one.rowSeen, w.part)
+	archived, err := w.archived(ctx, after, through)
 	if err != nil {
 		return err
 	}
-	w.segments += l.segments
-	if w.doubtful == nil || len(l.faults) == 0 && len(l.beside) == 0 {
-		return nil
+	w.archives += int64(len(archived))
+	for _, r := range batch {
+		if v, ok := simple(r); ok && !archived[r.AccountID] {
+			eachEntry(r.AccountID, v, w.each)
+		} else {
+			archived[r.AccountID] = true
+		}
 	}
-	return w.doubtful(ctx, l)
+	for id := range archived {
+		l, err := w.look(ctx, id, false)
+		if err != nil {
+			return err
+		}
+		l.each(w.each)
+		w.segments += l.segments
+		if w.wrong == nil || len(l.faults) == 0 && len(l.contradictory) == 0 {
+			continue
+		}
+		if err := w.wrong(ctx, id); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
-// look reads one account as of one moment.
-func (a *auditor) look(ctx context.Context, id uint64, locked, rowSeen bool, part func(uint64, list.View)) (*look, error) {
-	l := &look{part: part, rowSeen: rowSeen}
-	err := a.cfg.Rows.Examine(ctx, id, locked, l.onRow, l.onSegment)
-	if err == nil {
-		l.end()
-	}
-	return l, err
+// simple returns the list of a row that may be all there is of its account, and is
+// right by itself.
+func simple(r relation.Stored) (list.View, bool) {
+	v, err := list.Parse(r.List)
+	return v, err == nil && v.Check() == nil && relation.Kept(v) == r.Counts && len(r.Archived) == 0 && relation.ColumnsOf(v) == r.Columns && len(contradictions(v)) == 0
 }
 
-// nobody is a part that is handed to nobody.
-func nobody(uint64, list.View) {}
+// archived returns the accounts in a range of keys that have an archive.
+func (w *walk) archived(ctx context.Context, after, through uint64) (map[uint64]bool, error) {
+	out := map[uint64]bool{}
+	for {
+		ids, err := w.cfg.Rows.Archived(ctx, after, through, batchRows)
+		for _, id := range ids {
+			out[id] = true
+			after = id
+		}
+		if err != nil || len(ids) < batchRows {
+			return out, err
+		}
+	}
+}

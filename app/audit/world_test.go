@@ -12,7 +12,6 @@ import (
 	"kith/repo/account"
 	"kith/repo/cache"
 	"kith/repo/committer"
-	"kith/repo/db"
 	"kith/repo/dbtest"
 	"kith/repo/list"
 	"kith/repo/relation"
@@ -20,7 +19,8 @@ import (
 
 func TestMain(m *testing.M) { dbtest.Main(m) }
 
-// world is a database of a test's own: an audit reads all of it.
+// world is the database of this package, emptied: an audit reads all of it, so only one
+// test uses it at a time.
 type world struct {
 	*testing.T
 	*app.Service
@@ -34,12 +34,23 @@ type world struct {
 
 var begin = time.Unix(1_700_000_000, 0)
 
+// tables are those of a world.
+var tables = []string{`account`, `username`, `relation`, `relation_archive`, `relation_own`, `note`}
+
+// all runs a statement about a whole table.
+func (w *world) all(statement string) {
+	w.Helper()
+	if _, err := w.pool.ExecContext(w.Context(), statement); err != nil {
+		w.Fatal(err)
+	}
+}
+
 func newWorld(t *testing.T, listCap int) *world {
 	t.Helper()
-	dsn := dbtest.FreshDSN(t)
-	w := &world{T: t, now: begin}
-	w.pool = dbtest.Open(t, db.Config{DSN: dsn})
-	dbtest.Migrate(t, w.pool)
+	w := &world{T: t, now: begin, pool: dbtest.DB(t)}
+	for _, table := range tables {
+		w.all(`DELETE FROM ` + table)
+	}
 	w.use(relation.New(w.pool, cache.NewNone(), listCap, func() time.Time { return w.now }), account.New(w.pool, cache.NewNone()))
 	return w
 }
@@ -54,7 +65,7 @@ func (w *world) use(rows *relation.Store, accounts *account.Store) {
 }
 
 func (w *world) config() audit.Config {
-	return audit.Config{Rows: w.rows, Edits: w.rows, Committer: w.committer, Relations: w.Service, Now: func() time.Time { return w.now }, Slices: 64}
+	return audit.Config{Rows: w.rows, Relations: w.Service, Now: func() time.Time { return w.now }, Slices: 64}
 }
 
 // audit runs an audit and returns its faults.
@@ -89,12 +100,14 @@ func (w *world) clean() audit.Summary {
 	return sum
 }
 
-// people makes n accounts, from 1001 on.
+const firstPerson = 1001
+
+// people makes n accounts.
 func (w *world) people(n int) []uint64 {
 	w.Helper()
 	ids := make([]uint64, n)
 	for i := range ids {
-		ids[i] = 1001 + uint64(i)
+		ids[i] = firstPerson + uint64(i)
 	}
 	w.exist(ids...)
 	return ids

@@ -21,22 +21,24 @@ import (
 type auditCmd struct {
 	listTool
 	asJSON
-	Repair  bool    `help:"Mend what is wrong. Where two rows disagree the row of the one who follows counts; a damaged row is made again from the rows of the others."`
-	DryRun  bool    `help:"Only report, also where --repair is given. That is the default."`
-	Account *uint64 `placeholder:"ID" help:"Print this account and audit it alone, with the other side of each of its entries."`
+	Repair  bool    `help:"Repair what is wrong. Where two rows disagree the row of the one who follows counts; a damaged row is rebuilt from the rows of others. A fault that takes more is reported with the command to type."`
+	Rebuild *uint64 `placeholder:"ID" xor:"account" help:"Rebuild the row of this account from what can be read of it and from the rows of others, as a fault that names this command asks for."`
+	DryRun  bool    `help:"Only report, also where --repair or --rebuild is given. That is the default."`
+	Account *uint64 `placeholder:"ID" xor:"account" help:"Print this account and audit it alone, with the other side of each of its entries."`
 }
 
 // Help is the text above the flags.
 func (auditCmd) Help() string {
 	return "Reads all rows and checks that they agree: every list can be read, counts are true, both sides of every follow, block and " +
-		"request are there, whoever is named exists, and names are claimed for who has them. Servers may run meanwhile. The exit code is 4 where faults remain. With --json " +
+		"request are there, whoever is named exists, and names are claimed for who has them. Servers may run meanwhile. The exit code is 4 where faults remain: " +
+		"audit with --repair, or type the command that a fault names. With --json " +
 		"each fault is an object, and the last line is one with the numbers."
 }
 
 // Run audits and prints every fault and every number.
 func (c *auditCmd) Run(ctx context.Context) error {
 	return c.with(ctx, func(s *stack) error {
-		only, err := s.only(ctx, c.Account)
+		only, err := s.only(ctx, cmp.Or(c.Account, c.Rebuild))
 		if err == nil && only != 0 && !c.JSON {
 			err = show(ctx, s, only)
 		}
@@ -44,8 +46,8 @@ func (c *auditCmd) Run(ctx context.Context) error {
 			return err
 		}
 		bar := newProgress(os.Stderr, time.Now)
-		cfg := s.auditConfig(c.Repair && !c.DryRun)
-		cfg.Account = only
+		cfg := s.auditConfig((c.Repair || c.Rebuild != nil) && !c.DryRun)
+		cfg.Account, cfg.Rebuild = only, c.Rebuild != nil && !c.DryRun
 		cfg.Step = func(ctx context.Context, at audit.Progress) error {
 			bar.report(graph.Progress{Phase: auditPhases[at.Phase], Done: at.Rows, Total: at.Total})
 			return ctx.Err()
@@ -63,7 +65,7 @@ var auditPhases = map[string]string{"sums": "audit", "rebuild": "rebuild", "clos
 
 // auditConfig is what an audit works with on the stack.
 func (s *stack) auditConfig(repair bool) audit.Config {
-	return audit.Config{Rows: s.rows, Edits: s.rows, Committer: s.committer, Relations: s.relations, Names: s.people, Now: time.Now, Repair: repair}
+	return audit.Config{Rows: s.rows, Relations: s.relations, Names: s.people, Now: time.Now, Repair: repair}
 }
 
 // show prints an account for a person to read.
@@ -90,7 +92,7 @@ func (c *auditCmd) fault(f audit.Fault) error {
 		fmt.Println(f)
 		return nil
 	}
-	out := faultObject{Kind: string(f.Kind), Account: strconv.FormatUint(f.Account, 10), Fault: f.Words, Mended: f.Mended, Note: f.Note}
+	out := faultObject{Kind: string(f.Kind), Account: strconv.FormatUint(f.Account, 10), Fault: f.Words, Repaired: f.Repaired, Note: f.Note}
 	if f.Other != 0 {
 		other := strconv.FormatUint(f.Other, 10)
 		out.Other = &other
@@ -103,13 +105,13 @@ func (c *auditCmd) fault(f audit.Fault) error {
 
 // faultObject is a fault as a JSON object.
 type faultObject struct {
-	Kind    string  `json:"kind"`
-	Account string  `json:"account"`
-	Other   *string `json:"other"` // null: it is about one account
-	Fault   string  `json:"fault"`
-	Mended  bool    `json:"mended"`
-	Note    string  `json:"note"`
-	Error   string  `json:"error"` // why it could not be mended
+	Kind     string  `json:"kind"`
+	Account  string  `json:"account"`
+	Other    *string `json:"other"` // null: it is about one account
+	Fault    string  `json:"fault"`
+	Repaired bool    `json:"repaired"`
+	Note     string  `json:"note"`
+	Error    string  `json:"error"` // why it is not repaired
 }
 
 // tell prints the numbers; as JSON, one object that has them by name.
@@ -121,10 +123,10 @@ func (c *auditCmd) tell(sum audit.Summary) error {
 	}{
 		{"rows", sum.Rows}, {"archives", sum.Archives}, {"archive segments", sum.Segments}, {"follows", sum.Edges}, {"blocks", sum.Blocks},
 		{"requests", sum.Requests}, {"passes over all rows", sum.Passes}, {"sums that differed", sum.Slices}, {"names", sum.Names}, {"pairs looked at closely", sum.Suspects},
-		{"faults found", sum.Found}, {"faults mended", sum.Mended},
+		{"faults found", sum.Found}, {"faults repaired", sum.Repaired},
 	} {
 		object[strings.ReplaceAll(n.name, " ", "_")] = n.n
-		if !c.JSON && (c.Account == nil || n.n > 0 || n.name == "faults found") {
+		if !c.JSON && (c.Account == nil && c.Rebuild == nil || n.n > 0 || n.name == "faults found") {
 			fmt.Printf("%-26s%d\n", n.name, n.n)
 		}
 	}

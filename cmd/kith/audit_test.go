@@ -38,7 +38,7 @@ func TestAudit(t *testing.T) {
 	spoil(t, dsn, `DELETE FROM relation WHERE account_id = 4`)
 	for _, args := range [][]string{{"audit"}, {"audit", "--repair", "--dry-run"}} {
 		r := runKith(t, dir, env, nil, args...)
-		r.wantsExit(t, exitFaults, "3 faults found, 0 mended")
+		r.wantsExit(t, exitFaults, "3 faults found, 0 repaired")
 		for _, want := range []string{"count: account 1: friends, followers, following are 1, 9, 1, kept and archived are 1, 3, 1\n",
 			"bytes: account 2: the list cannot be read", "edge: account 1 has 4 among its followers since 5 (1970-01-01 00:00:05), but 4 does not follow it\n"} {
 			if !strings.Contains(r.out, want) {
@@ -46,26 +46,52 @@ func TestAudit(t *testing.T) {
 			}
 		}
 	}
-	if out := runKith(t, dir, env, nil, "audit", "--repair").wants(t); count(t, out, "faults mended") != "3" {
-		t.Errorf("got\n%s\nwant 3 faults mended", out)
+	if out := runKith(t, dir, env, nil, "audit", "--repair").wants(t); count(t, out, "faults repaired") != "3" {
+		t.Errorf("got\n%s\nwant 3 faults repaired", out)
 	}
 	if out := runKith(t, dir, env, nil, "audit").wants(t); count(t, out, "follows") != "3" {
 		t.Errorf("got\n%s\nwant 3 follows left", out)
 	}
 	spoil(t, dsn, `DELETE FROM account WHERE account_id = 3`)
 	r := runKith(t, dir, env, nil, "audit", "--account", "3")
-	r.wantsExit(t, exitFaults, "2 faults found, 0 mended")
-	for _, want := range []string{"nobody made it", "nobody: the row of account 1 names 3, but there is no such account\n"} {
+	r.wantsExit(t, exitFaults, "2 faults found, 0 repaired")
+	for _, want := range []string{"nobody made it", "unknown: the row of account 1 names 3, but there is no such account\n"} {
 		if !strings.Contains(r.out, want) {
 			t.Errorf("got\n%s\nwant %q in it", r.out, want)
 		}
 	}
-	if out := runKith(t, dir, env, nil, "audit", "--repair").wants(t); count(t, out, "  nobody") != "2" || count(t, out, "  name") != "1" || count(t, out, "faults mended") != "3" {
-		t.Errorf("got\n%s\nwant 2 faults of the kind nobody mended, and the name", out)
+	if out := runKith(t, dir, env, nil, "audit", "--repair").wants(t); count(t, out, "  unknown") != "2" || count(t, out, "  name") != "1" || count(t, out, "faults repaired") != "3" {
+		t.Errorf("got\n%s\nwant 2 faults of the kind unknown repaired, and the name", out)
 	}
 	runKith(t, dir, env, nil, "cron", "run", "audit").wants(t)
 	spoil(t, dsn, `UPDATE relation SET followers = 9 WHERE account_id = 1`)
-	runKith(t, dir, append(env, "KITH_LOG_LEVEL=error"), nil, "cron", "run", "audit").wantsExit(t, exitFaults, "audit: 1 faults found, 0 mended")
+	runKith(t, dir, append(env, "KITH_LOG_LEVEL=error"), nil, "cron", "run", "audit").wantsExit(t, exitFaults, "audit: 1 faults found, 0 repaired")
+}
+
+// A fault that takes more than a repair names the command that puts it right.
+func TestAudit_Rebuild(t *testing.T) {
+	dsn, dir := dbtest.FreshDSN(t), t.TempDir()
+	env := on(dsn)
+	runKith(t, dir, env, nil, "migrate", "up").wants(t)
+	runKith(t, dir, env, strings.NewReader("1 2 1600000000\n1 3 1600000001\n4 1 5\n"), "import", "-").wants(t)
+	spoil(t, dsn, `UPDATE relation SET list = REPLACE(list, UNHEX('00000002'), UNHEX('80000002')) WHERE account_id = 1`)
+	const command = "audit --rebuild=1"
+	for _, flag := range []string{"--dry-run", "--repair"} {
+		r := runKith(t, dir, env, nil, "audit", flag)
+		r.wantsExit(t, exitFaults, "2 faults found, 0 repaired")
+		if n := strings.Count(r.out, "kith "+command+" "); n != 2 {
+			t.Errorf("audit %s says\n%s\nwant the command for both faults", flag, r.out)
+		}
+	}
+	args := strings.Fields(command)
+	runKith(t, dir, env, nil, append(args, "--account", "1")...).wantsExit(t, exitUsage, "can't be used together")
+	runKith(t, dir, env, nil, append(args, "--dry-run")...).wantsExit(t, exitFaults, "1 faults found, 0 repaired")
+	if out := runKith(t, dir, env, nil, args...).wants(t); !strings.Contains(out, "1 of them were put back") || count(t, out, "faults repaired") != "1" {
+		t.Errorf("got\n%s\nwant the follow back", out)
+	}
+	if out := runKith(t, dir, env, nil, "audit").wants(t); count(t, out, "follows") != "3" || count(t, out, "faults found") != "0" {
+		t.Errorf("got\n%s\nwant 3 follows and no fault", out)
+	}
 }
 
 // An account that does not exist is no account without faults.
@@ -100,13 +126,13 @@ func TestAudit_Scheduled(t *testing.T) {
 	p := startKith(t, dir, append(env, "KITH_CRON_AUDIT=* * * * * *"), "cron")
 	address, _, _ = strings.Cut(p.waitFor(t, "msg=admin address="), " ")
 	p.waitFor(t, `level=WARN msg="audit found a fault" job=audit kind=count account=2`)
-	if line := p.waitFor(t, `level=ERROR msg="job failed" job=audit`); !strings.Contains(line, "1 faults found, 0 mended") {
+	if line := p.waitFor(t, `level=ERROR msg="job failed" job=audit`); !strings.Contains(line, "1 faults found, 0 repaired") {
 		t.Errorf("the log says %q, want how many faults", line)
 	}
 	if text := metrics(t, address); strings.Contains(text, `kith_job_runs_total{job="audit",result="failed"} 0`) || !strings.Contains(text, `kith_job_runs_total{job="audit",result="failed"} `) {
 		t.Errorf("the metrics lack the failure:\n%s", text)
 	}
-	waitListed(t, dir, env, "audit", "failed: 1 faults found, 0 mended")
+	waitListed(t, dir, env, "audit", "failed: 1 faults found, 0 repaired")
 }
 
 // spoil changes one row behind the program's back.

@@ -35,7 +35,7 @@ type commands struct {
 	Serve   serveCmd   `cmd:"" help:"Answer clients over HTTP."`
 	Migrate migrateCmd `cmd:"" help:"Bring the database to the tables this program needs."`
 	Cron    cronCmd    `cmd:"" help:"Run the maintenance jobs: all on their schedules, or one now."`
-	Audit   auditCmd   `cmd:"" help:"Check that all rows agree, and mend those that do not."`
+	Audit   auditCmd   `cmd:"" help:"Check that all rows agree, and repair those that do not."`
 	Import  importCmd  `cmd:"" help:"Read follows from a file into the database."`
 	Export  exportCmd  `cmd:"" help:"Write all follows of the database to a file."`
 	Cache   cacheCmd   `cmd:"" help:"Renew what is cached, after a failover or a restore."`

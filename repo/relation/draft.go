@@ -20,8 +20,6 @@ type Draft struct {
 	ownGone  []ownRow        // what left it for the list
 	notes    []Note
 	noteless bool
-	recount  bool // what is archived is to be counted
-	counted  bool // and has been
 }
 
 // Open decodes a row for editing.

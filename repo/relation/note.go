@@ -8,7 +8,6 @@ import (
 	"github.com/jmoiron/sqlx"
 
 	"kith/repo/db"
-	"kith/repo/list"
 )
 
 // MaxNote is how many bytes a note has at most.
@@ -81,11 +80,4 @@ func storeNotes(ctx context.Context, x sqlx.ExecerContext, r *Row) error {
 		}
 	}
 	return nil
-}
-
-// forgetNote drops the note about id, with its flag.
-func (d *Draft) forgetNote(id uint64) {
-	if d.list.Rel(id)&list.HasOption != 0 {
-		_, _ = d.SetNote(id, "") // nothing to refuse
-	}
 }

@@ -20,22 +20,16 @@ func exist(t *testing.T, ids ...uint64) {
 	}
 }
 
-func TestStore_Forget(t *testing.T) {
+func TestStore_Rebuild_Unknown(t *testing.T) {
 	s := open(t, cache.NewNone())
 	ids := dbtest.IDs(t, 6)
 	id, friend := ids[0], ids[5]
 	exist(t, id, friend)
 	archived(t, s, id, ids[1:], 2) // the first three are archived
 	put(t, s, id, list.Edge{ID: 9, Time: 9, Out: true}, list.Edge{ID: friend, Time: 10, Out: true})
-	ver := fresh(t, s, id).Ver
-	for _, dry := range []bool{true, false} {
-		gone, err := s.Forget(t.Context(), id, []uint64{ids[1], ids[4], friend, 77}, dry)
-		if err != nil || !slices.Equal(gone, []uint64{ids[1], ids[4]}) {
-			t.Fatalf("dry %v: got %v, %v, want %v", dry, gone, err, []uint64{ids[1], ids[4]})
-		}
-		if now := fresh(t, s, id).Ver; dry != (now == ver) {
-			t.Errorf("dry %v: got ver %d after %d", dry, now, ver)
-		}
+	unknown := []uint64{ids[1], ids[4], friend, 77}
+	if done, err := s.Rebuild(t.Context(), id, &relation.Evidence{KeepOwn: true, Unknown: unknown}); err != nil || !slices.Equal(done.Unknown, []uint64{ids[1], ids[4]}) {
+		t.Fatalf("got %v, %v, want %v", done, err, []uint64{ids[1], ids[4]})
 	}
 	c, got, old := followers(t, s, id)
 	if want := []list.Entry{{ID: ids[2], Time: 2}, {ID: ids[3], Time: 3}}; !slices.Equal(got, want) || old != 2 {
@@ -44,8 +38,8 @@ func TestStore_Forget(t *testing.T) {
 	if want := (relation.Counts{Friends: 1, Followers: 3, Following: 2}); c != want {
 		t.Errorf("got %+v, want %+v", c, want)
 	}
-	if gone, err := s.Forget(t.Context(), id, []uint64{ids[1], ids[4]}, false); err != nil || len(gone) != 0 {
-		t.Errorf("got %v, %v, want nobody a second time", gone, err)
+	if done, err := s.Rebuild(t.Context(), id, &relation.Evidence{KeepOwn: true, Unknown: unknown}); err != nil || len(done.Unknown) != 0 {
+		t.Errorf("got %v, %v, want nobody a second time", done, err)
 	}
 }
 
@@ -65,7 +59,7 @@ func noted(t *testing.T, s *relation.Store, id, other uint64) {
 }
 
 // Who does not exist leaves no note behind, neither one about it nor one of its own.
-func TestStore_Forget_Notes(t *testing.T) {
+func TestStore_Rebuild_Notes(t *testing.T) {
 	s := open(t, cache.NewNone())
 	ids := dbtest.IDs(t, 3)
 	exist(t, ids[0], ids[1])
@@ -73,8 +67,8 @@ func TestStore_Forget_Notes(t *testing.T) {
 		put(t, s, ids[0], list.Edge{ID: other, Time: 1, Out: true})
 		noted(t, s, ids[0], other)
 	}
-	if gone, err := s.Forget(t.Context(), ids[0], ids[1:], false); err != nil || !slices.Equal(gone, ids[2:]) {
-		t.Fatal(gone, err)
+	if done, err := s.Rebuild(t.Context(), ids[0], &relation.Evidence{KeepOwn: true, Unknown: ids[1:]}); err != nil || !slices.Equal(done.Unknown, ids[2:]) {
+		t.Fatal(done, err)
 	}
 	notes, err := s.Notes(t.Context(), ids[0], ids[1:])
 	if err != nil || len(notes) != 1 || notes[ids[1]] == "" {
@@ -82,8 +76,9 @@ func TestStore_Forget_Notes(t *testing.T) {
 	}
 }
 
-// Whoever does not exist has nothing in row and archive afterwards.
-func TestStore_Forget_Own(t *testing.T) {
+// Whoever does not exist has nothing in row and archive afterwards. Whoever does is left
+// alone.
+func TestStore_Empty(t *testing.T) {
 	s := open(t, cache.NewNone())
 	for _, rowGone := range []bool{false, true} {
 		id := dbtest.IDs(t, 1)[0]
@@ -94,9 +89,9 @@ func TestStore_Forget_Own(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		for _, want := range [][]uint64{{id}, nil} {
-			if gone, err := s.Forget(t.Context(), id, nil, false); err != nil || !slices.Equal(gone, want) {
-				t.Errorf("got %v, %v, want %v", gone, err, want)
+		for _, want := range []bool{true, false} {
+			if was, err := s.Empty(t.Context(), id); err != nil || was != want {
+				t.Errorf("got %v, %v, want %v", was, err, want)
 			}
 		}
 		if c, got, old := followers(t, s, id); c != (relation.Counts{}) || len(got) != 0 || old != 0 || len(fresh(t, s, id).Archived) != 0 {
@@ -106,9 +101,16 @@ func TestStore_Forget_Own(t *testing.T) {
 			t.Errorf("notes %v, %v, want none", notes, err)
 		}
 	}
+	id := dbtest.IDs(t, 1)[0]
+	exist(t, id)
+	archived(t, s, id, []uint64{1, 2, 3, 4}, 2)
+	was, err := s.Empty(t.Context(), id)
+	if _, got, _ := followers(t, s, id); err != nil || was || len(got) != 4 {
+		t.Errorf("got %v, %v, %v of an account that exists, want 4 followers", was, err, got)
+	}
 }
 
-func TestStore_Forget_BadBytes(t *testing.T) {
+func TestStore_Rebuild_UnknownBadBytes(t *testing.T) {
 	s := open(t, cache.NewNone())
 	id := dbtest.IDs(t, 1)[0]
 	exist(t, id)
@@ -116,8 +118,8 @@ func TestStore_Forget_BadBytes(t *testing.T) {
 	if _, err := dbtest.DB(t).Exec(`UPDATE relation SET list = LEFT(list, 7) WHERE bucket = ? AND account_id = ?`, relation.Bucket(id), id); err != nil {
 		t.Fatal(err)
 	}
-	if gone, err := s.Forget(t.Context(), id, []uint64{9}, false); !errors.Is(err, list.ErrFormat) {
-		t.Errorf("got %v, %v, want ErrFormat", gone, err)
+	if done, err := s.Rebuild(t.Context(), id, &relation.Evidence{KeepOwn: true, Unknown: []uint64{9}}); !errors.Is(err, relation.ErrLost) {
+		t.Errorf("got %v, %v, want ErrLost", done, err)
 	}
 }
 
@@ -128,7 +130,7 @@ func TestStore_Orphans(t *testing.T) {
 		put(t, s, id, list.Edge{ID: 9, Time: 9})
 	}
 	exist(t, ids[1], ids[5])
-	if _, err := s.Forget(t.Context(), ids[4], nil, false); err != nil { // an empty row is none
+	if _, err := s.Empty(t.Context(), ids[4]); err != nil { // an empty row is none
 		t.Fatal(err)
 	}
 	for _, tt := range []struct {

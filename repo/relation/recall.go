@@ -112,15 +112,14 @@ func (d *Draft) Search(id uint64) bool {
 	return false
 }
 
-// Lacks reports whether somebody wanted has not been looked for yet, or the
-// archive not been counted.
+// Lacks reports whether somebody wanted has not been looked for yet.
 func (d *Draft) Lacks() bool {
 	for _, w := range d.wants {
 		if !d.known[w.id] && (w.how != ownPart || !d.knownOwn[w.id]) {
 			return true
 		}
 	}
-	return d.recount && !d.counted
+	return false
 }
 
 // recallAll opens drafts anew, with everybody wanted moved from the archive into
@@ -132,12 +131,7 @@ func recallAll(ctx context.Context, q sqlx.QueryerContext, drafts map[uint64]*Dr
 		if err != nil {
 			return nil, err
 		}
-		n.wants, n.known, n.knownOwn, n.recount = d.wants, map[uint64]bool{}, map[uint64]bool{}, d.recount
-		if d.recount {
-			if err := n.countAnew(ctx, q); err != nil {
-				return nil, err
-			}
-		}
+		n.wants, n.known, n.knownOwn = d.wants, map[uint64]bool{}, map[uint64]bool{}
 		if err := n.recallOwn(ctx, q); err != nil {
 			return nil, err
 		}
@@ -301,16 +295,6 @@ func (d *Draft) take(g *segment, id uint64) bool {
 	g.changed = true
 	d.touch(true)
 	return true
-}
-
-// drop takes id out of a list.
-func drop(l *list.List, id uint64) {
-	l.DropFollowing(id)
-	l.DropFollower(id)
-	for _, s := range timed {
-		l.Drop(s, id)
-	}
-	_, _ = l.SetOption(id, list.Option{}) // none is a valid one
 }
 
 // open returns a segment opened for edits, the same one each time.

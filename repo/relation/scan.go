@@ -8,6 +8,7 @@ import (
 	"github.com/jmoiron/sqlx"
 
 	"kith/repo"
+	"kith/repo/account"
 	"kith/repo/db"
 	"kith/repo/list"
 )
@@ -152,4 +153,53 @@ func eachSegment(ctx context.Context, q sqlx.QueryerContext, id uint64, fn func(
 		}
 		return fn(g)
 	})
+}
+
+// Orphans returns the accounts that have a relation row which says something but do
+// not exist, and come after the given account in key order, up to last. Index: PRIMARY
+// (bucket, account_id) of relation, a range in each bucket, and of account, one row
+// each; lists are read of few.
+func (s *Store) Orphans(ctx context.Context, after, last uint64) (out []uint64, err error) {
+	for {
+		var full []uint64
+		page, err := db.WalkRows[uint64](ctx, s.db, `relation`, after, last, MaxRows,
+			`SELECT r.account_id FROM relation r LEFT JOIN account a ON a.bucket = r.bucket AND a.account_id = r.account_id WHERE r.bucket = ? AND r.account_id > ? AND r.account_id <= ? AND a.account_id IS NULL ORDER BY r.account_id LIMIT ?`)
+		if err == nil && len(page) > 0 {
+			where, args := db.Keys(page)
+			err = s.db.SelectContext(ctx, &full, `SELECT account_id FROM relation WHERE (bucket, account_id) IN (`+where+`) AND (followers > 0 OR following > 0 OR friends > 0 OR list <> ?) ORDER BY bucket, account_id`,
+				append(args, emptyList)...)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("find rows without an account after %d: %w", after, db.Wrap(err))
+		}
+		out = append(out, full...)
+		if len(page) < MaxRows {
+			return out, nil
+		}
+		after = page[len(page)-1]
+	}
+}
+
+// Missing returns those of ids that are no accounts, from the database.
+func (s *Store) Missing(ctx context.Context, ids []uint64) (map[uint64]bool, error) {
+	return account.Missing(ctx, s.db, ids)
+}
+
+// Fits reports whether a segment's list is valid, has the entries of its
+// section and no others, and is what its header says.
+func Fits(g Segment) bool {
+	if g.Own {
+		return true
+	}
+	v, err := list.Parse(g.List)
+	if err != nil || v.Check() != nil {
+		return false
+	}
+	for s := list.Friends; s <= list.Options; s++ {
+		if (v.Len(s) > 0) != (s == g.Section) {
+			return false
+		}
+	}
+	l, err := v.Open()
+	return err == nil && headerOf(g.Section, g.Seq, l) == g.Header
 }

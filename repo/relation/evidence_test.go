@@ -18,9 +18,9 @@ func put(t *testing.T, s *relation.Store, id uint64, edges ...list.Edge) {
 	}
 }
 
-// A row that has gaps keeps what it says, but for those who do not exist, and gets
-// what it made itself and others know; where it moved on they are asked again.
-func TestStore_Rewrite_Gaps(t *testing.T) {
+// A row that lost entries keeps what it says, but for those who do not exist, and gets
+// what others know; where it moved on they are read again.
+func TestStore_Rebuild_KeepOwn(t *testing.T) {
 	s := open(t, cache.NewNone())
 	for name, moved := range map[string]bool{"Still": false, "Moved": true} {
 		t.Run(name, func(t *testing.T) {
@@ -29,15 +29,15 @@ func TestStore_Rewrite_Gaps(t *testing.T) {
 			put(t, s, id, list.Edge{ID: own, Time: 1, Out: true}, list.Edge{ID: both, Time: 2}, list.Edge{ID: none, Time: 3, Out: true})
 			put(t, s, lost, list.Edge{ID: id, Time: 5})
 			put(t, s, both, list.Edge{ID: id, Time: 6})
-			told := &relation.Told{Ver: fresh(t, s, id).Ver, Gaps: true, Nobody: []uint64{none}, Edges: []list.Edge{
+			said := &relation.Evidence{Ver: fresh(t, s, id).Ver, KeepOwn: true, Unknown: []uint64{none}, Edges: []list.Edge{
 				{ID: lost, Time: 5, Out: true}, {ID: both, Time: 6, Out: true}, {ID: gone, Time: 7, Out: true}, {ID: gone, Time: 8}}}
-			want := map[uint64]list.Rel{own: list.IsFollowing, both: list.IsFollowing | list.IsFollower, lost: list.IsFollowing, gone: list.IsFollowing, none: 0}
+			want := map[uint64]list.Rel{own: list.IsFollowing, both: list.IsFollowing | list.IsFollower, lost: list.IsFollowing, gone: list.IsFollowing | list.IsFollower, none: 0}
 			if moved {
-				told.Ver--
+				said.Ver--
 				want[gone] = 0
 			}
-			done, err := s.Rewrite(t.Context(), id, told)
-			if err != nil || !slices.Equal(done.Nobody, []uint64{none}) {
+			done, err := s.Rebuild(t.Context(), id, said)
+			if err != nil || !slices.Equal(done.Unknown, []uint64{none}) {
 				t.Fatalf("got %+v, %v", done, err)
 			}
 			for other, rel := range want {
@@ -49,24 +49,24 @@ func TestStore_Rewrite_Gaps(t *testing.T) {
 	}
 }
 
-// Where others were asked they are right; where the row moved on since, what
-// their rows say now is, and those who cannot be trusted have no say.
-func TestStore_Rewrite_Told(t *testing.T) {
+// The others are right; where the row moved on since, they are as they are now, and
+// the silence of those who have lost entries takes nothing away.
+func TestStore_Rebuild_Evidence(t *testing.T) {
 	s := open(t, cache.NewNone())
 	for name, tt := range map[string]struct {
-		moved, weak bool
-		want        func(same, other, extra, gone uint64) []list.Entry
-		done        relation.Rewritten
+		moved, doubtful bool
+		want            func(same, other, extra, gone uint64) []list.Entry
+		done            relation.Rebuilt
 	}{
 		"Still": {want: func(same, other, _, gone uint64) []list.Entry {
 			return []list.Entry{{ID: same, Time: 1}, {ID: gone, Time: 4}, {ID: other, Time: 20}}
-		}, done: relation.Rewritten{Changed: true, Added: 1, Righted: 1, Dropped: 1}},
+		}, done: relation.Rebuilt{Added: 1, Righted: 1, Dropped: 1}},
 		"Moved": {moved: true, want: func(same, other, extra, _ uint64) []list.Entry {
 			return []list.Entry{{ID: same, Time: 1}, {ID: extra, Time: 3}, {ID: other, Time: 30}}
-		}, done: relation.Rewritten{Changed: true, Righted: 2}},
-		"Weak": {weak: true, want: func(same, other, extra, _ uint64) []list.Entry {
-			return []list.Entry{{ID: same, Time: 1}, {ID: other, Time: 2}, {ID: extra, Time: 3}}
-		}, done: relation.Rewritten{Changed: true}},
+		}, done: relation.Rebuilt{Righted: 2}},
+		"Doubtful": {doubtful: true, want: func(same, other, extra, gone uint64) []list.Entry {
+			return []list.Entry{{ID: same, Time: 1}, {ID: other, Time: 2}, {ID: extra, Time: 3}, {ID: gone, Time: 4}}
+		}, done: relation.Rebuilt{Added: 1}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			ids := dbtest.IDs(t, 5)
@@ -75,19 +75,20 @@ func TestStore_Rewrite_Told(t *testing.T) {
 			put(t, s, other, list.Edge{ID: id, Time: 30, Out: true})
 			archived(t, s, extra, []uint64{5, 6, 7}, 1)
 			put(t, s, extra, list.Edge{ID: id, Time: 3, Out: true})
-			told := &relation.Told{Ver: fresh(t, s, id).Ver, Edges: []list.Edge{{ID: other, Time: 20}, {ID: same, Time: 1}, {ID: gone, Time: 4}}}
-			if tt.weak {
-				told.Weak = map[uint64]bool{same: true, other: true, extra: true, gone: true}
+			said := &relation.Evidence{Ver: fresh(t, s, id).Ver, Edges: []list.Edge{{ID: other, Time: 20}, {ID: same, Time: 1}, {ID: gone, Time: 4}}}
+			if tt.doubtful {
+				said.Doubtful = map[uint64]bool{same: true, other: true, extra: true, gone: true}
 			}
 			if tt.moved {
-				told.Ver--
+				said.Ver--
 			}
-			done, err := s.Rewrite(t.Context(), id, told)
-			if err != nil || done.Changed != tt.done.Changed || done.Added != tt.done.Added || done.Righted != tt.done.Righted || done.Dropped != tt.done.Dropped {
+			done, err := s.Rebuild(t.Context(), id, said)
+			if err != nil || done.Added != tt.done.Added || done.Righted != tt.done.Righted || done.Dropped != tt.done.Dropped {
 				t.Errorf("got %+v, %v, want %+v", done, err, tt.done)
 			}
-			if c, got, _ := followers(t, s, id); !slices.Equal(got, tt.want(same, other, extra, gone)) || c.Followers != 3 {
-				t.Errorf("got %v, %+v, want %v", got, c, tt.want(same, other, extra, gone))
+			want := tt.want(same, other, extra, gone)
+			if c, got, _ := followers(t, s, id); !slices.Equal(got, want) || int(c.Followers) != len(want) {
+				t.Errorf("got %v, %+v, want %v", got, c, want)
 			}
 		})
 	}

@@ -1,0 +1,300 @@
+package audit
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"kith/repo/list"
+	"kith/repo/relation"
+)
+
+// pair is two accounts, the smaller id first.
+type pair struct{ a, b uint64 }
+
+func pairOf(x, y uint64) pair { return pair{min(x, y), max(x, y)} }
+
+func (p pair) compare(q pair) int {
+	return cmp.Or(cmp.Compare(p.a, q.a), cmp.Compare(p.b, q.b))
+}
+
+// suspect notes two accounts whose rows may not agree.
+func (a *auditor) suspect(x, y uint64) { a.pairs[pairOf(x, y)] = true }
+
+// differing walks the rows again for what makes the sides of slices differ, and returns
+// the pairs that do not agree as it seems.
+func (a *auditor) differing(ctx context.Context) (suspects []pair, err error) {
+	groups := a.sums.groups(a.cfg.Collect)
+	for i, g := range groups {
+		a.sum.Slices += int64(len(g.slices))
+		if i >= maxPasses || len(suspects) > max(a.cfg.Collect, maxNoted) {
+			a.sum.Unlooked += int64(len(g.slices))
+			continue
+		}
+		found := make([]seen, 0, max(g.entries, 0))
+		w := walk{auditor: a, phase: "closer", each: func(e entry) {
+			if at, _ := a.sums.slice(e); g.slices[at] && !a.bad[e.owner] && !a.bad[e.other] {
+				found = append(found, seenOf(e))
+			}
+		}}
+		if err := w.run(ctx); err != nil {
+			return nil, err
+		}
+		suspects = append(suspects, unmatched(found)...)
+	}
+	return suspects, nil
+}
+
+// seen is an entry as one side has it.
+type seen struct {
+	from, to uint64
+	at       uint32
+	kind     relKind
+	out      bool
+}
+
+func seenOf(e entry) seen {
+	from, to := e.ends()
+	return seen{from, to, e.at, e.kind, e.out}
+}
+
+func (s seen) compare(t seen) int {
+	return cmp.Or(cmp.Compare(s.kind, t.kind), cmp.Compare(s.from, t.from), cmp.Compare(s.to, t.to))
+}
+
+// unmatched returns the pairs whose entries do not come in twos, one from each side.
+func unmatched(found []seen) (out []pair) {
+	slices.SortFunc(found, seen.compare)
+	for len(found) > 0 {
+		n := 1
+		for n < len(found) && found[n].compare(found[0]) == 0 {
+			n++
+		}
+		if n != 2 || found[0].out == found[1].out || found[0].kind == follow && found[0].at != found[1].at {
+			out = append(out, pairOf(found[0].from, found[0].to))
+		}
+		found = found[n:]
+	}
+	return out
+}
+
+// verify looks at suspects closely, those that one row alone showed among them, and
+// repairs what turns out to be wrong. Pairs with an account that does not exist are left for the end.
+func (a *auditor) verify(ctx context.Context, suspects []pair) error {
+	suspects = slices.AppendSeq(suspects, maps.Keys(a.pairs))
+	clear(a.pairs)
+	slices.SortFunc(suspects, pair.compare)
+	suspects = slices.Compact(suspects)
+	suspects, err := a.setUnknownAside(ctx, suspects)
+	if err == nil {
+		err = a.reportRowless(ctx, suspects)
+	}
+	for i, p := range suspects {
+		if err == nil {
+			err = a.step(ctx, "verify", int64(i), int64(len(suspects)))
+		}
+		if err == nil && !a.bad[p.a] && !a.bad[p.b] {
+			a.sum.Suspects++
+			err = a.judge(ctx, p)
+		}
+	}
+	if err == nil {
+		err = a.step(ctx, "verify", int64(len(suspects)), int64(len(suspects)))
+	}
+	return err
+}
+
+// reportRowless reports accounts that exist and have no row though two or more others
+// name them: their row is lost. Where one names it, the rule for pairs holds.
+func (a *auditor) reportRowless(ctx context.Context, suspects []pair) error {
+	named := count(suspects)
+	maps.DeleteFunc(named, func(_ uint64, n int) bool { return n < 2 })
+	rows, err := a.cfg.Rows.Outlines(ctx, slices.Collect(maps.Keys(named)))
+	if err != nil {
+		return err
+	}
+	for id := range named {
+		if _, is := rows[id]; !is {
+			a.bad[id] = true
+			f := fault(Row, id, "there is no row, but the rows of %d others name the account", named[id])
+			f.Rebuild, f.Err = id, lostError(id)
+			a.report(f)
+		}
+	}
+	return nil
+}
+
+// count returns in how many pairs each account stands.
+func count(pairs []pair) map[uint64]int {
+	n := map[uint64]int{}
+	for _, p := range pairs {
+		n[p.a]++
+		n[p.b]++
+	}
+	return n
+}
+
+// judge compares two rows, and reports or repairs what they do not agree about.
+// Nothing is taken away because the row of the one who made it does not know of it
+// where that row has lost entries.
+func (a *auditor) judge(ctx context.Context, p pair) error {
+	if agree, err := a.agree(ctx, p); agree || err != nil {
+		return err
+	}
+	var faults []Fault
+	for range judgements {
+		var err error
+		if faults, err = a.compareLocked(ctx, p); err != nil || len(faults) == 0 {
+			return err
+		}
+	}
+	var why error
+	for i, f := range faults {
+		if f.silent == 0 || why != nil {
+			continue
+		}
+		var err error
+		if why, err = a.lost(ctx, f.silent); err != nil {
+			return err
+		}
+		if errors.As(why, new(lostError)) {
+			faults[i].Rebuild = f.silent
+		}
+	}
+	if a.cfg.Repair && why == nil {
+		if _, err := a.cfg.Relations.Repair(ctx, p.a, p.b, search); err != nil {
+			why = fmt.Errorf("repair accounts %d and %d: %w", p.a, p.b, err)
+		}
+	}
+	a.reportAll(faults, why)
+	return ctx.Err()
+}
+
+// judgements is how often a fault must be found: a row that does not exist yet
+// cannot be locked, and may come to be while the other is read.
+const judgements = 2
+
+// agree reports whether one look at two rows, without locks, shows that nothing is
+// wrong. Neither may have an archive then.
+func (a *auditor) agree(ctx context.Context, p pair) (bool, error) {
+	rows, err := a.cfg.Rows.Fresh(ctx, []uint64{p.a, p.b})
+	if err != nil {
+		return false, err
+	}
+	var drafts [2]*relation.Draft
+	for i, id := range []uint64{p.a, p.b} {
+		r := rows[id]
+		v, err := r.View()
+		if err == nil {
+			drafts[i], err = relation.Open(r)
+		}
+		if err != nil || relation.Kept(v) != r.Counts || len(r.Archived) > 0 {
+			return false, nil
+		}
+	}
+	return len(compare(drafts[0], drafts[1])) == 0, nil
+}
+
+// lockTries is how often two rows are locked in vain.
+const lockTries = 20
+
+// compareLocked compares two rows, and what is archived of them, under their locks. Of
+// one that cannot be read it says nothing: the next audit finds that.
+func (a *auditor) compareLocked(ctx context.Context, p pair) (faults []Fault, err error) {
+	for range lockTries {
+		won, err := a.cfg.Rows.Locked(ctx, []uint64{p.a, p.b}, nil, func(rows map[uint64]*relation.Draft) ([]relation.Row, error) {
+			faults = nil
+			if search(rows[p.a], rows[p.b]) {
+				faults = compare(rows[p.a], rows[p.b])
+			}
+			return nil, nil
+		})
+		if errors.Is(err, list.ErrFormat) {
+			return nil, nil
+		}
+		if err != nil || won {
+			return faults, err
+		}
+	}
+	return nil, fmt.Errorf("lock accounts %d and %d: no luck %d times", p.a, p.b, lockTries)
+}
+
+// search makes sure that both rows say all there is about the two.
+func search(x, y *relation.Draft) bool {
+	first, second := x.Search(y.AccountID()), y.Search(x.AccountID())
+	return first && second
+}
+
+// compare returns what two rows do not agree about.
+func compare(a, b *relation.Draft) (faults []Fault) {
+	sides := [][2]*relation.Draft{{a, b}, {b, a}}
+	for _, p := range sides {
+		faults = append(faults, compareFollow(p[0], p[1])...)
+		faults = append(faults, compareBeside(p[0], p[1])...)
+	}
+	for _, p := range sides {
+		x, y := p[0].AccountID(), p[1].AccountID()
+		if r := p[0].Rel(y); contradictory(r) {
+			return append(faults, between(Conflict, x, y, "the row of account %d says of %d what does not go together: %s", x, y, inWords(r)))
+		}
+	}
+	return faults
+}
+
+func compareFollow(x, y *relation.Draft) []Fault {
+	from, to := x.AccountID(), y.AccountID()
+	out, in := x.Rel(to)&list.IsFollowing != 0, y.Rel(from)&list.IsFollower != 0
+	outAt, _ := x.Times(to)
+	_, inAt := y.Times(from)
+	switch {
+	case out && !in:
+		return []Fault{between(Edge, to, from, "account %d follows %d since %s, but is not among the followers of %d", from, to, since(outAt), to)}
+	case in && !out:
+		f := between(Edge, to, from, "account %d has %d among its followers since %s, but %d does not follow it", to, from, since(inAt), from)
+		f.silent = from
+		return []Fault{f}
+	case out && outAt != inAt:
+		return []Fault{between(Time, to, from, "account %d follows %d since %s by its own row, since %s by the row of %d", from, to, since(outAt), since(inAt), to)}
+	}
+	return nil
+}
+
+func compareBeside(x, y *relation.Draft) (faults []Fault) {
+	from, to := x.AccountID(), y.AccountID()
+	for _, b := range besides {
+		if !b.out {
+			continue
+		}
+		kind, verb := Block, "block"
+		if b.kind == request {
+			kind, verb = Request, "request to follow"
+		}
+		_, mine := x.Time(b.section, to)
+		_, theirs := y.Time(b.counterpart, from)
+		if mine == theirs {
+			continue
+		}
+		f := between(kind, to, from, "the %s of account %d to %d stands in the section %s of %d, but not in %s of %d", verb, from, to, b.section, from, b.counterpart, to)
+		if theirs {
+			f = between(kind, to, from, "the %s of account %d to %d stands in the section %s of %d, but not in %s of %d", verb, from, to, b.counterpart, to, b.section, from)
+			f.silent = from
+		}
+		faults = append(faults, f)
+	}
+	return faults
+}
+
+// inWords names what one account is to another.
+func inWords(r list.Rel) string {
+	var words []string
+	for i, word := range []string{"following", "follower", "blocking", "blocked by", "muting", "request", "requested", "options"} {
+		if r>>i&1 != 0 {
+			words = append(words, word)
+		}
+	}
+	return strings.Join(words, ", ")
+}

@@ -1,0 +1,175 @@
+package relation
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/jmoiron/sqlx"
+
+	"kith/repo"
+	"kith/repo/list"
+)
+
+// Evidence is what the rows of others say about an account: the entries that its own
+// row and archive must hold.
+type Evidence struct {
+	Edges  []list.Edge
+	Beside []Beside
+	// Ver is that of the account's row before the others were read. Where the row has
+	// moved on since, those whose entries would change it are read again.
+	Ver uint64
+	// KeepOwn says that the row has lost entries, but that what stands there is true:
+	// what others know is added, and nothing is taken away but who is unknown.
+	KeepOwn bool
+	// Doubtful are those of the others whose own rows have lost entries. What they say
+	// counts; that they do not say something is no reason to take it away.
+	Doubtful map[uint64]bool
+	// Unknown are to be taken out, those of them that are no accounts.
+	Unknown []uint64
+}
+
+// Beside is an entry of blocking, blocked by, requests or requested.
+type Beside struct {
+	Section list.Section
+	list.Entry
+}
+
+// maxReadAgain bounds how many others are read again while a row is locked.
+const maxReadAgain = 1000
+
+// readAgain reads those again whose entries would change something, where the row was
+// written to since.
+func (r *rebuild) readAgain(ctx context.Context) error {
+	if r.ev.Ver == r.row.Ver {
+		return nil
+	}
+	doubt := maps.Clone(r.moving)
+	for _, e := range r.ev.Edges {
+		if !r.holds(e.ID) {
+			doubt[e.ID] = true
+		}
+	}
+	for _, b := range r.ev.Beside {
+		if r.lacks(b) {
+			doubt[b.ID] = true
+		}
+	}
+	for _, k := range r.unsaid() {
+		doubt[k.id] = true
+	}
+	if len(doubt) > maxReadAgain {
+		return fmt.Errorf("written to since %d others were read whose rows say otherwise: %w", len(doubt), repo.ErrConflict)
+	}
+	r.ev.Edges = slices.DeleteFunc(r.ev.Edges, func(e list.Edge) bool { return doubt[e.ID] })
+	r.ev.Beside = slices.DeleteFunc(r.ev.Beside, func(b Beside) bool { return doubt[b.ID] })
+	r.ev.Doubtful = maps.Clone(r.ev.Doubtful)
+	for _, id := range slices.Sorted(maps.Keys(doubt)) {
+		if err := r.ev.read(ctx, r.store, r.q, id, r.row.AccountID); err != nil {
+			return err
+		}
+	}
+	r.ev.sort()
+	return nil
+}
+
+// read adds what the row and archive of id say about an account.
+func (ev *Evidence) read(ctx context.Context, s *Store, q sqlx.QueryerContext, id, about uint64) error {
+	rows, err := s.Store.Load(ctx, q, []uint64{id})
+	if err != nil {
+		return err
+	}
+	var all []list.View
+	bad := false
+	add := func(b []byte) {
+		v, err := list.Parse(b)
+		bad = bad || err != nil || v.Check() != nil
+		all = append(all, v)
+	}
+	add(rows[id].List)
+	if len(rows[id].Archived) > 0 {
+		err = eachSegment(ctx, q, id, func(g Segment) error { add(g.List); return nil })
+	}
+	if bad || err != nil { // who cannot be read says nothing, which proves nothing
+		if ev.Doubtful == nil {
+			ev.Doubtful = map[uint64]bool{}
+		}
+		ev.Doubtful[id] = true
+		return err
+	}
+	for _, v := range all {
+		l, err := v.Open()
+		if err != nil {
+			return err
+		}
+		for _, e := range edgeIn(l, about).edges(id) {
+			e.Out = !e.Out
+			ev.Edges = append(ev.Edges, e)
+		}
+		for _, m := range mirrors[1:] {
+			if at, is := l.Time(m.mine, about); is {
+				ev.Beside = append(ev.Beside, Beside{m.theirs, list.Entry{ID: id, Time: at}})
+			}
+			if at, is := l.Time(m.theirs, about); is {
+				ev.Beside = append(ev.Beside, Beside{m.mine, list.Entry{ID: id, Time: at}})
+			}
+		}
+	}
+	return nil
+}
+
+// keeps reports whether what the row itself says about id stays.
+func (ev *Evidence) keeps(id uint64) bool { return ev.KeepOwn || ev.Doubtful[id] }
+
+func (ev *Evidence) sort() *Evidence {
+	slices.SortFunc(ev.Edges, func(a, b list.Edge) int { return cmp.Compare(a.ID, b.ID) })
+	slices.SortFunc(ev.Beside, Beside.compare)
+	return ev
+}
+
+func (b Beside) compare(c Beside) int {
+	return cmp.Or(cmp.Compare(b.ID, c.ID), cmp.Compare(b.Section, c.Section))
+}
+
+// edge returns what the row of id says of the two.
+func (ev *Evidence) edge(id uint64) (e edge) {
+	at, _ := slices.BinarySearchFunc(ev.Edges, id, func(e list.Edge, id uint64) int { return cmp.Compare(e.ID, id) })
+	for ; at < len(ev.Edges) && ev.Edges[at].ID == id; at++ {
+		if ev.Edges[at].Out {
+			e.rel, e.mine = e.rel|list.IsFollowing, ev.Edges[at].Time
+		} else {
+			e.rel, e.theirs = e.rel|list.IsFollower, ev.Edges[at].Time
+		}
+	}
+	return e
+}
+
+// has reports whether the row of id has the counterpart of an entry.
+func (ev *Evidence) has(s list.Section, id uint64) bool {
+	_, ok := slices.BinarySearchFunc(ev.Beside, Beside{Section: s, Entry: list.Entry{ID: id}}, Beside.compare)
+	return ok
+}
+
+// edge is what two accounts are to each other, seen from one of them.
+type edge struct {
+	rel          list.Rel
+	mine, theirs uint32
+}
+
+// edgeIn returns what a list says about id.
+func edgeIn(l *list.List, id uint64) edge {
+	mine, theirs := l.Times(id)
+	return edge{l.Rel(id) & edges, mine, theirs}
+}
+
+func (e edge) edges(id uint64) (out []list.Edge) {
+	if e.rel&list.IsFollowing != 0 {
+		out = append(out, list.Edge{ID: id, Time: e.mine, Out: true})
+	}
+	if e.rel&list.IsFollower != 0 {
+		out = append(out, list.Edge{ID: id, Time: e.theirs})
+	}
+	return out
+}
