@@ -9,7 +9,7 @@
 //	EdDSA, ES*, PS*, RS*           a JWKS, from a file or from the address of the sign-in
 //
 // Each family is accepted only if it is configured, and each looks for its key
-// in its own place: a public key can never serve as a secret, and "none" is
+// apart from the others: a public key can never serve as a secret, and "none" is
 // not a family. Keys in the header of a token are never looked at. The claims
 // are
 //
@@ -40,7 +40,7 @@
 // A JWKS has at most 256 KiB and 32 keys. RSA has 2048 to 8192 bits, EC one of
 // the curves P-256, P-384 and P-521, OKP is Ed25519. A key that is for
 // encryption, pinned to another family or of another kind verifies nothing. A
-// weak or broken key, or a private one, verifies nothing and is told to
+// weak or broken key, or a private one, verifies nothing and goes to
 // Config.Problem; in a file it is an error. A fetch follows three redirects,
 // to https only.
 //
@@ -53,7 +53,7 @@
 //
 // ErrInvalid says that the token is no good and never will be. Where the keys
 // of the sign-in could not be fetched yet, or a token names a new key and the
-// last fetch failed, the answer is repo.ErrUnavailable instead, so that nobody
+// last fetch failed, the answer is repo.ErrUnavailable instead, so that no one
 // is signed out because a server was down. Keys that are there stay good for a
-// day while no fetch succeeds; each failed one is told to Config.Problem.
+// day while no fetch succeeds; each failed one goes to Config.Problem.
 package token

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/url"
 	"os"
 	"slices"
 	"strings"
@@ -60,12 +61,9 @@ func openJWKS(ctx context.Context, cfg Config) (*jwks, error) {
 	if !strings.HasPrefix(cfg.JWKS, "http://") && !strings.HasPrefix(cfg.JWKS, "https://") {
 		return j, j.readFile(cfg.JWKS)
 	}
-	if j.problem == nil {
-		j.problem = func(error) {}
-	}
 	j.address = cfg.JWKS
 	j.client = &http.Client{Timeout: fetchTimeout, Transport: cfg.Transport, CheckRedirect: safeRedirect}
-	if _, err := http.NewRequestWithContext(ctx, http.MethodGet, j.address, nil); err != nil {
+	if _, err := url.Parse(j.address); err != nil {
 		return nil, fmt.Errorf("tokens: the address of the JWKS: %w", err)
 	}
 	j.set.Store(&keySet{})
@@ -88,11 +86,12 @@ func safeRedirect(r *http.Request, via []*http.Request) error {
 // readFile takes only a file of which all is good: who wrote it is there to
 // read the error.
 func (j *jwks) readFile(path string) error {
-	document, err := readBounded(path)
+	f, err := os.Open(path)
 	if err != nil {
 		return fmt.Errorf("tokens: read the JWKS: %w", err)
 	}
-	keys, faults, err := readKeys(document)
+	defer f.Close()
+	keys, faults, err := readBounded(f)
 	if err = errors.Join(append(faults, err)...); err == nil && len(keys) == 0 {
 		err = errors.New("it has no key for signatures")
 	}
@@ -103,22 +102,16 @@ func (j *jwks) readFile(path string) error {
 	return nil
 }
 
-func readBounded(path string) ([]byte, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	return bounded(f)
-}
-
-// bounded reads a document that is no longer than it may be.
-func bounded(r io.Reader) ([]byte, error) {
-	b, err := io.ReadAll(io.LimitReader(r, maxDocument+1))
-	if err == nil && len(b) > maxDocument {
+// readBounded is readKeys of a document that is no longer than it may be.
+func readBounded(r io.Reader) (keys []key, faults []error, err error) {
+	document, err := io.ReadAll(io.LimitReader(r, maxDocument+1))
+	if err == nil && len(document) > maxDocument {
 		err = fmt.Errorf("it is longer than %d bytes", maxDocument)
 	}
-	return b, err
+	if err != nil {
+		return nil, nil, err
+	}
+	return readKeys(document)
 }
 
 // follow asks again until ctx ends.
@@ -139,12 +132,7 @@ func (j *jwks) follow(ctx context.Context) {
 
 // refresh fetches the keys. Where that fails, those that were there stay.
 func (j *jwks) refresh(ctx context.Context) {
-	document, err := j.fetch(ctx)
-	var keys []key
-	var faults []error
-	if err == nil {
-		keys, faults, err = readKeys(document)
-	}
+	keys, faults, err := j.fetch(ctx)
 	if err != nil {
 		old := *j.set.Load()
 		old.behind = true
@@ -153,25 +141,25 @@ func (j *jwks) refresh(ctx context.Context) {
 	} else {
 		j.set.Store(&keySet{keys: keys, read: j.now()})
 	}
-	if err := errors.Join(faults...); err != nil && ctx.Err() == nil {
+	if err := errors.Join(faults...); err != nil && ctx.Err() == nil && j.problem != nil {
 		j.problem(fmt.Errorf("fetch JWKS: %w", err))
 	}
 }
 
-func (j *jwks) fetch(ctx context.Context) ([]byte, error) {
+func (j *jwks) fetch(ctx context.Context) (keys []key, faults []error, err error) {
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, j.address, nil)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	answer, err := j.client.Do(r)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	defer answer.Body.Close()
 	if answer.StatusCode/100 != 2 {
-		return nil, fmt.Errorf("it answers %s", answer.Status)
+		return nil, nil, fmt.Errorf("it answers %s", answer.Status)
 	}
-	return bounded(answer.Body)
+	return readBounded(answer.Body)
 }
 
 // renew fetches the keys before their time for a token that names an unknown

@@ -56,9 +56,5 @@ func Covers(granted, wanted string) bool {
 		return false
 	}
 	parent, child, narrowed := strings.Cut(wanted, ":")
-	if !narrowed {
-		return false
-	}
-	return granted == parent ||
-		granted == "follow" && (child == "follows" || child == "blocks" || child == "mutes")
+	return narrowed && (granted == parent || granted == "follow" && (child == "follows" || child == "blocks" || child == "mutes"))
 }

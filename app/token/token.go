@@ -44,7 +44,7 @@ type Config struct {
 	Issuer, Audience string
 	// Now is the clock.
 	Now func() time.Time
-	// Problem is told when a JWKS could not be fetched; nil means that nobody is.
+	// Problem gets what is wrong with a JWKS that is fetched; nil: it is passed over.
 	Problem func(error)
 	// Transport is what a JWKS is fetched through; nil: http.DefaultTransport.
 	Transport http.RoundTripper
@@ -59,14 +59,9 @@ type Claims struct {
 
 // Allows reports whether the claims cover one of the wanted scopes.
 func (c Claims) Allows(wanted ...string) bool {
-	for _, w := range wanted {
-		for _, g := range c.Scopes {
-			if Covers(g, w) {
-				return true
-			}
-		}
-	}
-	return false
+	return slices.ContainsFunc(wanted, func(w string) bool {
+		return slices.ContainsFunc(c.Scopes, func(g string) bool { return Covers(g, w) })
+	})
 }
 
 // Tokens signs and verifies. It is safe for concurrent use.
@@ -82,31 +77,24 @@ type Tokens struct {
 func New(ctx context.Context, cfg Config) (*Tokens, error) {
 	t := &Tokens{cfg: cfg}
 	if len(cfg.Secret) == 0 && len(cfg.PublicKey) == 0 && cfg.JWKS == "" {
-		return nil, errors.New("tokens: set a secret, a public key or a JWKS, else nobody can sign in")
+		return nil, errors.New("tokens: set a secret, a public key or a JWKS, else no one can sign in")
 	}
 	if n := len(cfg.Secret); n > 0 && n < MinSecret {
 		return nil, fmt.Errorf("tokens: the secret has %d bytes, it must have at least %d", n, MinSecret)
 	}
-	if err := t.readKeys(ctx); err != nil {
-		return nil, err
+	var err error
+	if len(cfg.PublicKey) > 0 {
+		if t.public, err = parsePublic(cfg.PublicKey); err != nil {
+			return nil, err
+		}
+	}
+	if cfg.JWKS != "" {
+		if t.jwks, err = openJWKS(ctx, cfg); err != nil {
+			return nil, err
+		}
 	}
 	t.parser = jwt.NewParser(t.options()...)
 	return t, nil
-}
-
-func (t *Tokens) readKeys(ctx context.Context) error {
-	var err error
-	if len(t.cfg.PublicKey) > 0 {
-		if t.public, err = parsePublic(t.cfg.PublicKey); err != nil {
-			return err
-		}
-	}
-	if t.cfg.JWKS != "" {
-		if t.jwks, err = openJWKS(ctx, t.cfg); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // ErrPublicKey says that a public key is not what New takes.
@@ -114,11 +102,8 @@ var ErrPublicKey = errors.New("a public key must be Ed25519 in PEM")
 
 func parsePublic(pem []byte) (ed25519.PublicKey, error) {
 	key, err := jwt.ParseEdPublicKeyFromPEM(pem)
-	if err != nil {
-		return nil, ErrPublicKey
-	}
 	public, ok := key.(ed25519.PublicKey)
-	if !ok || checkEd25519(public) != nil {
+	if err != nil || !ok || checkEd25519(public) != nil {
 		return nil, ErrPublicKey
 	}
 	return public, nil
