@@ -1,10 +1,13 @@
 // Package interaction takes what accounts do with each other and brings it into
 // the log, without ever making anybody wait.
 //
-//	Record, Visit, Seen ─► buffer (bounded) ─► flush: every few seconds, or half full ─► log
-//	                          │                  │
-//	                          │                  └─ no such account: counted and dropped
-//	                          └─ full: counted and dropped
+//	Changed, Record, Visit, Seen ─► buffer (bounded) ─► flush: every few seconds, or half full ─► log
+//	                                  │                  │
+//	                                  │                  └─ no such account: counted and dropped
+//	                                  └─ full: counted and dropped
+//
+// Changed listens to app/relation: each follow that is new, also after a request. Record
+// takes what the product's servers saw.
 //
 // Promises:
 //

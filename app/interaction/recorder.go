@@ -357,15 +357,14 @@ func eventsIn(batches []interaction.Batch) int {
 // mark writes who was seen. What fails is not tried again: who is there is seen
 // again within the hour.
 func (r *Recorder) mark(ctx context.Context, marks map[uint64]uint32) error {
-	part := make([]seen.Mark, 0, min(len(marks), seen.MaxRows))
+	all := make([]seen.Mark, 0, len(marks))
 	for id, at := range marks {
-		part = append(part, seen.Mark{AccountID: id, At: at})
-		if len(part) == seen.MaxRows {
-			if err := r.cfg.Marks.Put(ctx, part); err != nil {
-				return err
-			}
-			part = part[:0]
+		all = append(all, seen.Mark{AccountID: id, At: at})
+	}
+	for part := range slices.Chunk(all, seen.MaxRows) {
+		if err := r.cfg.Marks.Put(ctx, part); err != nil {
+			return err
 		}
 	}
-	return r.cfg.Marks.Put(ctx, part)
+	return nil
 }
