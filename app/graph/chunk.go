@@ -8,10 +8,42 @@ import (
 	"golang.org/x/sync/errgroup"
 	"golang.org/x/sync/semaphore"
 
+	"kith/repo"
 	"kith/repo/list"
 	"kith/repo/relation"
 	"kith/repo/spill"
 )
+
+// ownerKey orders accounts as primary keys do: by bucket, then id.
+func ownerKey(id uint64) uint64 { return uint64(repo.Bucket(id))<<53 | id>>10 }
+
+func accountOf(key uint64) uint64 { return key&(1<<53-1)<<10 | key>>53 }
+
+// sides returns the two records of an edge: the follower's, then the followee's.
+// Of equal ones the first to come has the time that counts: the smallest, and
+// unknown (0) as the largest of all.
+func (e edge) sides() (out, in spill.Record) {
+	at := e.time - 1
+	out = spill.Record{Hi: ownerKey(e.follower), Lo: e.followee << 1, Val: at}
+	in = spill.Record{Hi: ownerKey(e.followee), Lo: e.follower<<1 | 1, Val: at}
+	return out, in
+}
+
+// edgeOf turns a record back into what its owner's row gets.
+func edgeOf(r spill.Record) list.Edge {
+	return list.Edge{ID: r.Lo >> 1, Time: r.Val + 1, Out: r.Lo&1 == 0}
+}
+
+// pair is two accounts of which the first may follow the second.
+type pair struct{ follower, followee uint64 }
+
+// pairOf returns who follows whom in an edge of owner.
+func pairOf(owner uint64, e list.Edge) pair {
+	if e.Out {
+		return pair{owner, e.ID}
+	}
+	return pair{e.ID, owner}
+}
 
 // owner is one account and the edges of the file that its row gets.
 type owner struct {
@@ -138,7 +170,7 @@ func (g *grouper) owner(flat []list.Edge) []list.Edge {
 	return flat
 }
 
-// turn is the place of a chunk in the row of all chunks.
+// turn is where a chunk stands in the order of all chunks.
 type turn struct {
 	before <-chan struct{} // closed when the chunk before is done
 	done   chan struct{}
@@ -156,8 +188,9 @@ func (t turn) wait(ctx context.Context) error {
 	}
 }
 
-// eachChunk has the writers work on all chunks of g.
-func (im *importer) eachChunk(ctx context.Context, g *grouper, work func(context.Context, chunk, turn) error) error {
+// eachChunk has the writers work on the edges of all accounts, or only of some.
+func (im *importer) eachChunk(ctx context.Context, only *spill.Walk, work func(context.Context, chunk, turn) error) error {
+	g := &grouper{records: im.edges.Walk(), only: only, limits: im.limits}
 	group, ctx := errgroup.WithContext(ctx)
 	room := semaphore.NewWeighted(im.limits.inFlight)
 	weight := func(c chunk) int64 { return min(c.edges()*heldEdge, im.limits.inFlight) }
@@ -201,5 +234,10 @@ func (im *importer) eachChunk(ctx context.Context, g *grouper, work func(context
 			return nil
 		})
 	}
-	return group.Wait()
+	if err := group.Wait(); err != nil || only != nil {
+		return err
+	}
+	im.sum.Edges, im.sum.Repeats = g.out, im.edges.Len()/2-g.out
+	im.progress(im.edges.Len()-im.done, im.edges.Len())
+	return nil
 }

@@ -1,6 +1,7 @@
 package graph
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -68,8 +69,8 @@ type ImportConfig struct {
 	Memory int64
 	// TempDir is where sorted runs go, empty means the system's.
 	TempDir string
-	// Progress is told how far the import is, some times a second at most and
-	// never twice at once; nil tells nobody.
+	// Progress is called with how far the import is, some times a second at most and
+	// never twice at once; it may be nil.
 	Progress func(Progress)
 
 	Accounts  Accounts
@@ -114,46 +115,39 @@ type Summary struct {
 	Duration     time.Duration
 }
 
-// figure is one line of a summary.
-type figure struct {
-	name string
-	n    int64
-}
-
 // String writes the summary, a number a line.
 func (s Summary) String() string {
-	all := []figure{{"lines", s.Lines}, {"comments and empty lines", s.Comments}, {"rejected", s.Rejected},
-		{"self-follows", s.SelfFollows}, {"repeats", s.Repeats}, {"edges", s.Edges}}
-	if s.DryRun {
-		all = append(all, figure{"accounts to be made", s.AccountsMade})
-	} else {
-		all = append(all, figure{"edges new", s.EdgesNew}, figure{"edges held already", s.EdgesHeld}, figure{"edges left out, blocked", s.Blocked},
-			figure{"accounts made", s.AccountsMade}, figure{"rows written", s.RowsWritten}, figure{"lost swaps", s.LostSwaps},
-			figure{"rows changed by others", s.RowsMoved}, figure{"edges settled", s.Settled})
-	}
 	var b strings.Builder
-	for _, one := range all {
-		fmt.Fprintf(&b, "%-26s%d\n", one.name, one.n)
+	put := func(name string, v any) { fmt.Fprintf(&b, "%-26s%v\n", name, v) }
+	put("lines", s.Lines)
+	put("comments and empty lines", s.Comments)
+	put("rejected", s.Rejected)
+	put("self-follows", s.SelfFollows)
+	put("repeats", s.Repeats)
+	put("edges", s.Edges)
+	if s.DryRun {
+		put("accounts to be made", s.AccountsMade)
+	} else {
+		put("edges new", s.EdgesNew)
+		put("edges held already", s.EdgesHeld)
+		put("edges left out, blocked", s.Blocked)
+		put("accounts made", s.AccountsMade)
+		put("rows written", s.RowsWritten)
+		put("lost swaps", s.LostSwaps)
+		put("rows changed by others", s.RowsMoved)
+		put("edges settled", s.Settled)
 	}
-	fmt.Fprintf(&b, "%-26s%v\n", "duration", s.Duration.Round(time.Millisecond))
+	put("duration", s.Duration.Round(time.Millisecond))
 	return b.String()
 }
 
 func (c ImportConfig) withDefaults() ImportConfig {
-	if c.Memory <= 0 {
-		c.Memory = DefaultMemory
-	}
-	if c.Writers <= 0 {
-		c.Writers = DefaultWriters
-	}
-	if c.Rejects == nil {
-		c.Rejects = io.Discard
-	}
+	c.Memory = cmp.Or(c.Memory, DefaultMemory)
+	c.Writers = cmp.Or(c.Writers, DefaultWriters)
+	c.Rejects = cmp.Or(c.Rejects, io.Discard)
 	if c.Progress == nil {
 		c.Progress = func(Progress) {}
 	}
-	if c.Log == nil {
-		c.Log = slog.New(slog.DiscardHandler)
-	}
+	c.Log = cmp.Or(c.Log, slog.New(slog.DiscardHandler))
 	return c
 }

@@ -13,7 +13,7 @@
 //	read     lines ──► two records an edge, one for each side ──► repo/spill
 //	accounts sorted records ──► chunks of accounts ──► writers: make those
 //	         that do not exist
-//	write    the same chunks ──► writers: read their rows, merge, swap, tell
+//	write    the same chunks ──► writers: read their rows, merge, swap, update
 //	         the cache
 //	check    did any row move on since the import left it?
 //	settle   edges of such rows are made to agree on both sides
@@ -36,7 +36,7 @@
 // which locks it. But the two sides of an edge are written at two moments, and
 // an unfollow or block that falls between sees and removes one side only. So the
 // import notes the ver that each row had when it left it, and what a row already
-// held that the file says otherwise. Afterwards an edge is looked at again if
+// held that the file says otherwise. Afterwards an edge is checked again if
 //
 //   - a row moved on since, and its side of the edge is not what the file says, or
 //   - its two sides were left different (one held with another time, or blocked),
@@ -44,8 +44,8 @@
 // and that is every edge that can be half or disagree: if both rows are as the
 // import left them the notes tell; if a row moved and yet says what the file
 // says, the last change either came through an edit of both rows, which left
-// them whole, or was the import's own on the other row, which is judged by that
-// row. Looking again means reading both rows; where they disagree, the follower's
+// them whole, or was the import's own on the other row, and then that row tells.
+// To check means to read both rows; where they disagree, the follower's
 // own row is the truth: if it has the edge, the followee's gets it with that
 // time, if not, it is removed there, and where one blocks the other it is
 // removed in both. That is an edit of both rows through the committer in which both are

@@ -12,19 +12,12 @@ import (
 	"kith/repo/relation"
 )
 
-// Walker reads rows in key order.
-type Walker interface {
-	WalkOutlines(ctx context.Context, after uint64, limit int) ([]relation.Outline, error)
-	Fresh(ctx context.Context, ids []uint64) (map[uint64]relation.Row, error)
-	Whole(ctx context.Context, id uint64) (relation.Row, []list.View, error)
-}
-
 // ExportConfig says from where to where to export.
 type ExportConfig struct {
-	Rows Walker
+	Rows *relation.Store
 	// Writer gets the lines, in large pieces.
 	Writer io.Writer
-	// Progress is told how many edges are written; nil tells nobody.
+	// Progress is called with how many edges are written; it may be nil.
 	Progress func(Progress)
 }
 
@@ -32,8 +25,8 @@ type ExportConfig struct {
 // time where it is unknown, and returns how many. An edge is taken from its
 // follower's row. Each row is read at a moment of its own, the rows in order of
 // (bucket, account_id); memory is bounded. A row whose list cannot be read is left
-// out, and the error at the end, ErrPartial, says so. Other errors are those of the store, of
-// the writer and of ctx, and then what was written is not the whole.
+// out, and the error at the end, ErrPartial, says so. Other errors are those of the
+// store, of the writer and of ctx, and then what was written is not the whole.
 func Export(ctx context.Context, cfg ExportConfig) (edges int64, err error) {
 	x := exporter{cfg: cfg, to: bufio.NewWriterSize(cfg.Writer, 256<<10)}
 	if err := x.run(ctx); err != nil {
@@ -51,14 +44,13 @@ type exporter struct {
 }
 
 func (x *exporter) run(ctx context.Context) error {
-	after := uint64(0)
-	for {
+	for after := uint64(0); ; {
 		outlines, err := x.cfg.Rows.WalkOutlines(ctx, after, maxAccounts)
 		if err != nil {
 			return err
 		}
 		if len(outlines) == 0 {
-			return errors.Join(x.to.Flush(), x.incomplete())
+			break
 		}
 		after = outlines[len(outlines)-1].AccountID
 		c, sizes := make(chunk, len(outlines)), make(map[uint64]relation.Outline, len(outlines))
@@ -74,14 +66,11 @@ func (x *exporter) run(ctx context.Context) error {
 			x.cfg.Progress(Progress{Phase: "export", Done: x.edges})
 		}
 	}
-}
-
-// incomplete names what could not be read.
-func (x *exporter) incomplete() error {
-	if len(x.bad) == 0 {
-		return nil
+	err := x.to.Flush()
+	if len(x.bad) > 0 {
+		err = errors.Join(err, partial{fmt.Errorf("all but the follows of %d accounts are written, whose lists cannot be read: %w", len(x.bad), x.bad[0])})
 	}
-	return partial{fmt.Errorf("all but the follows of %d accounts are written, whose lists cannot be read: %w", len(x.bad), x.bad[0])}
+	return err
 }
 
 // rows writes the edges of some rows.
@@ -97,37 +86,26 @@ func (x *exporter) rows(ctx context.Context, ids []uint64) error {
 			continue
 		}
 		for _, v := range views {
-			if err := x.view(id, v); err != nil {
-				return err
+			for _, s := range []list.Section{list.Friends, list.Following} {
+				if err := x.section(id, v, s); err != nil {
+					return err
+				}
 			}
 		}
 	}
 	return nil
 }
 
-// views returns the list of a row and, where follows of it stand there, those
-// of its archive.
-func (x *exporter) views(ctx context.Context, r relation.Row) ([]list.View, error) {
-	v, err := r.View()
-	if err != nil || len(r.Archived) == 0 {
-		return []list.View{v}, err
-	}
-	r, archive, err := x.cfg.Rows.Whole(ctx, r.AccountID)
-	if err != nil {
-		return nil, err
-	}
-	v, err = r.View()
-	return append([]list.View{v}, archive...), err
-}
-
-// view writes the follows of one list.
-func (x *exporter) view(id uint64, v list.View) error {
-	for _, s := range []list.Section{list.Friends, list.Following} {
-		if err := x.section(id, v, s); err != nil {
-			return err
+// views returns the list of a row and, where there are follows in its archive, those
+// too.
+func (x *exporter) views(ctx context.Context, r relation.Row) (archive []list.View, err error) {
+	if len(r.Archived) > 0 {
+		if r, archive, err = x.cfg.Rows.Whole(ctx, r.AccountID); err != nil {
+			return nil, err
 		}
 	}
-	return nil
+	v, err := r.View()
+	return append([]list.View{v}, archive...), err
 }
 
 // section writes the follows of one section.

@@ -6,10 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"slices"
 	"sync"
 	"time"
 
+	"kith/repo"
 	"kith/repo/spill"
 )
 
@@ -25,10 +27,10 @@ type importer struct {
 	touched  *spill.Sorter // rows that moved on
 	erased   []uint64      // accounts that must not come back, sorted
 
-	mu   sync.Mutex // guards what follows, and vers and suspects
-	sum  Summary
-	done int64
-	told time.Time
+	mu    sync.Mutex // guards what follows, and vers and suspects
+	sum   Summary
+	done  int64
+	shown time.Time // progress
 }
 
 // limits are how much is taken at once.
@@ -79,16 +81,16 @@ func (im *importer) run(ctx context.Context) error {
 	}
 	phases := []phase{{"read", im.read, nothingDone}, {"sort", im.sort, nothingDone}}
 	if im.cfg.DryRun {
-		phases = append(phases, phase{"accounts", im.foresee, nothingDone})
+		phases = append(phases, phase{"accounts", im.accounts, nothingDone})
 	} else {
 		phases = append(phases,
-			phase{"accounts", im.people, "no edge was imported"},
+			phase{"accounts", im.accounts, "no edge was imported"},
 			phase{"write", im.write, "some edges are imported and counts may be wrong until it is run again"},
 			phase{"check", im.check, "counts may be wrong until it is run again"},
 			phase{"settle", im.settle, "counts may be wrong until it is run again"})
 	}
 	for _, phase := range phases {
-		im.phase, im.done, im.told = phase.name, 0, time.Time{}
+		im.phase, im.done, im.shown = phase.name, 0, time.Time{}
 		im.cfg.Log.Debug("import", "phase", phase.name)
 		err := phase.do(ctx)
 		switch {
@@ -164,7 +166,7 @@ func (im *importer) lines(ctx context.Context, bad *rejects) error {
 	for {
 		text, end, err := in.next()
 		if err == io.EOF {
-			im.tell(in.taken.Load(), in.size)
+			im.progress(in.taken.Load()-im.done, in.size)
 			return nil
 		}
 		if err != nil {
@@ -175,7 +177,7 @@ func (im *importer) lines(ctx context.Context, bad *rejects) error {
 			text = bytes.TrimPrefix(text, byteOrderMark)
 		}
 		if im.sum.Lines%4096 == 0 {
-			im.tell(in.taken.Load(), in.size)
+			im.progress(in.taken.Load()-im.done, in.size)
 		}
 		if err := im.line(ctx, text, end, bad); err != nil {
 			return err
@@ -214,46 +216,96 @@ func (im *importer) line(ctx context.Context, text []byte, end ending, bad *reje
 
 // sort ends the reading.
 func (im *importer) sort(ctx context.Context) error {
-	im.tell(0, im.edges.Len())
+	im.progress(0, im.edges.Len())
 	err := im.edges.Sort(ctx)
 	im.sum.Spilled = im.edges.Spilled()
 	return err
 }
 
-// foresee counts what an import would do, and writes nothing.
-func (im *importer) foresee(ctx context.Context) error {
-	g := &grouper{records: im.edges.Walk(), limits: im.limits}
-	err := im.eachChunk(ctx, g, func(ctx context.Context, c chunk, _ turn) error {
-		var missing map[uint64]bool
+// accounts makes the accounts that do not exist yet, all of them before any row
+// names one: an id in a row that is no account is a fault, and an audit repairs it. A
+// dry run counts them.
+func (im *importer) accounts(ctx context.Context) error {
+	return im.eachChunk(ctx, nil, func(ctx context.Context, c chunk, _ turn) error {
+		var made int
 		err := im.retry(ctx, func(ctx context.Context) (err error) {
-			missing, err = im.cfg.Accounts.Missing(ctx, c.ids())
+			if im.cfg.DryRun {
+				missing, err := im.cfg.Accounts.Missing(ctx, c.ids())
+				made = len(missing)
+				return err
+			}
+			made, err = im.cfg.Accounts.Ensure(ctx, c.ids(), uint64(im.cfg.Now().UnixMilli()))
 			return err
 		})
+		if err != nil {
+			return err
+		}
 		im.mu.Lock()
 		defer im.mu.Unlock()
-		im.sum.AccountsMade += int64(len(missing))
-		im.done += c.edges()
-		im.report(im.done, im.edges.Len())
-		return err
+		im.sum.AccountsMade += int64(made)
+		im.progress(c.edges(), im.edges.Len())
+		return nil
 	})
-	im.sum.Edges = g.out
-	im.sum.Repeats = im.edges.Len()/2 - g.out
-	return err
 }
 
-// tell reports progress, seldom enough to cost nothing.
-func (im *importer) tell(done, total int64) {
-	im.mu.Lock()
-	defer im.mu.Unlock()
-	im.report(done, total)
-}
-
-// report is tell for those who hold the lock.
-func (im *importer) report(done, total int64) {
+// progress reports what more is done, seldom enough to cost nothing. The caller holds
+// the lock where others work too.
+func (im *importer) progress(more, total int64) {
+	im.done += more
 	now := time.Now()
-	if now.Sub(im.told) < 100*time.Millisecond && done != total {
+	if now.Sub(im.shown) < 100*time.Millisecond && im.done != total {
 		return
 	}
-	im.told = now
-	im.cfg.Progress(Progress{Phase: im.phase, Done: done, Total: total})
+	im.shown = now
+	im.cfg.Progress(Progress{Phase: im.phase, Done: im.done, Total: total})
+}
+
+const (
+	// tries is how often a call is made, or one row is swapped, before it is
+	// given up, or left to the committer.
+	tries = 20
+	// callTime bounds one call of a store.
+	callTime = time.Minute
+)
+
+// passing reports whether the same call may succeed a little later.
+func passing(err error) bool {
+	return errors.Is(err, repo.ErrConflict) || errors.Is(err, repo.ErrUnavailable)
+}
+
+// retry makes a call of a store until it succeeds, fails for good, or was made
+// often enough.
+func (im *importer) retry(ctx context.Context, call func(context.Context) error) error {
+	for try := 1; ; try++ {
+		err := bounded(ctx, call)
+		if err == nil || !passing(err) || try >= tries {
+			return err
+		}
+		if err := pause(ctx, try, true); err != nil {
+			return err
+		}
+	}
+}
+
+func bounded(ctx context.Context, call func(context.Context) error) error {
+	ctx, cancel := context.WithTimeout(ctx, callTime)
+	defer cancel()
+	return call(ctx)
+}
+
+// pause waits at random, longer after more tries: up to 50 ms for a row that
+// others want too, up to 2 s for a database that is away.
+func pause(ctx context.Context, try int, away bool) error {
+	most := min(time.Millisecond<<min(try, 6), 50*time.Millisecond)
+	if away {
+		most = min(20*time.Millisecond<<min(try, 7), 2*time.Second)
+	}
+	t := time.NewTimer(rand.N(most))
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
 }

@@ -13,10 +13,10 @@ import (
 )
 
 const (
-	// verifyPairs is how many pairs are looked at together.
+	// verifyPairs is how many pairs are read together.
 	verifyPairs = maxAccounts / 2
-	// mendsAtOnce is how many edits of a writer wait for the committer at once.
-	mendsAtOnce = 64
+	// repairsAtOnce is how many edits of a writer wait for the committer at once.
+	repairsAtOnce = 64
 )
 
 // check finds the rows that moved on since the import left them.
@@ -34,8 +34,7 @@ func (im *importer) check(ctx context.Context) error {
 		if err := im.checkRows(ctx, left); err != nil {
 			return err
 		}
-		im.done += int64(len(left))
-		im.tell(im.done, im.vers.Len())
+		im.progress(int64(len(left)), im.vers.Len())
 		clear(left)
 	}
 	if err := walk.Err(); err != nil {
@@ -75,8 +74,7 @@ func (im *importer) settle(ctx context.Context) error {
 	if im.touched.Len() == 0 {
 		return nil
 	}
-	g := &grouper{records: im.edges.Walk(), only: im.touched.Walk(), limits: im.limits}
-	return im.eachChunk(ctx, g, im.settleChunk)
+	return im.eachChunk(ctx, im.touched.Walk(), im.settleChunk)
 }
 
 // suspect notes that one side of an edge is blocked or held since another
@@ -142,8 +140,7 @@ func (im *importer) settleChunk(ctx context.Context, c chunk, _ turn) error {
 	}
 	im.mu.Lock()
 	defer im.mu.Unlock()
-	im.done += c.edges()
-	im.report(im.done, 0)
+	im.progress(c.edges(), 0)
 	return nil
 }
 
@@ -165,7 +162,7 @@ func (im *importer) fresh(ctx context.Context, ids []uint64) (rows map[uint64]re
 	return rows, err
 }
 
-// verify reads both rows of each pair and mends those that disagree.
+// verify reads both rows of each pair and repairs those that disagree.
 func (im *importer) verify(ctx context.Context, pairs []pair) error {
 	for some := range slices.Chunk(pairs, verifyPairs) {
 		outlines, err := im.outlines(ctx, accounts(some))
@@ -174,7 +171,7 @@ func (im *importer) verify(ctx context.Context, pairs []pair) error {
 		}
 		for len(some) > 0 {
 			n := fitting(some, outlines, im.limits.bytes)
-			if err := im.mendAll(ctx, some[:n]); err != nil {
+			if err := im.repairAll(ctx, some[:n]); err != nil {
 				return err
 			}
 			some = some[n:]
@@ -211,8 +208,8 @@ func fitting(pairs []pair, outlines map[uint64]relation.Outline, limit int) int 
 	return len(pairs)
 }
 
-// mendAll mends those of the pairs whose rows disagree.
-func (im *importer) mendAll(ctx context.Context, pairs []pair) error {
+// repairAll repairs those of the pairs whose rows disagree.
+func (im *importer) repairAll(ctx context.Context, pairs []pair) error {
 	rows, err := im.fresh(ctx, accounts(pairs))
 	if err != nil {
 		return err
@@ -224,28 +221,28 @@ func (im *importer) mendAll(ctx context.Context, pairs []pair) error {
 		}
 	}
 	group, ctx := errgroup.WithContext(ctx)
-	group.SetLimit(mendsAtOnce)
+	group.SetLimit(repairsAtOnce)
 	for _, p := range pairs {
 		follower, followee := drafts[p.follower], drafts[p.followee]
 		if relation.Settle(follower, followee) && agree(follower, followee) {
 			continue
 		}
-		group.Go(func() error { return im.mend(ctx, p) })
+		group.Go(func() error { return im.repair(ctx, p) })
 	}
 	return group.Wait()
 }
 
-// mend makes the two rows of a pair agree, as one edit.
-func (im *importer) mend(ctx context.Context, p pair) error {
-	var mended bool
+// repair makes the two rows of a pair agree, as one edit.
+func (im *importer) repair(ctx context.Context, p pair) error {
+	var repaired bool
 	err := im.retry(ctx, func(ctx context.Context) (err error) {
-		mended, err = im.cfg.Relations.Repair(ctx, p.follower, p.followee, relation.Settle)
+		repaired, err = im.cfg.Relations.Repair(ctx, p.follower, p.followee, relation.Settle)
 		return err
 	})
 	if err != nil {
 		return fmt.Errorf("settle that %d follows %d: %w", p.follower, p.followee, err)
 	}
-	if mended {
+	if repaired {
 		im.mu.Lock()
 		im.sum.Settled++
 		im.mu.Unlock()

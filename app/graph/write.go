@@ -11,46 +11,13 @@ import (
 
 // write writes all rows and notes how it left them.
 func (im *importer) write(ctx context.Context) error {
-	g := &grouper{records: im.edges.Walk(), limits: im.limits}
-	err := im.eachChunk(ctx, g, im.writeChunk)
-	if err != nil {
+	if err := im.eachChunk(ctx, nil, im.writeChunk); err != nil {
 		return err
 	}
-	im.tell(im.edges.Len(), im.edges.Len())
-	im.sum.Edges = g.out
-	im.sum.Repeats = im.edges.Len()/2 - g.out
 	if err := im.suspects.Sort(ctx); err != nil {
 		return err
 	}
 	return im.vers.Sort(ctx)
-}
-
-// people makes the accounts that do not exist yet, all of them before any row
-// names one: an id in a row that is no account is a fault, and an audit mends it.
-func (im *importer) people(ctx context.Context) error {
-	g := &grouper{records: im.edges.Walk(), limits: im.limits}
-	if err := im.eachChunk(ctx, g, im.makeAccounts); err != nil {
-		return err
-	}
-	im.tell(im.edges.Len(), im.edges.Len())
-	return nil
-}
-
-func (im *importer) makeAccounts(ctx context.Context, c chunk, _ turn) error {
-	var made int
-	err := im.retry(ctx, func(ctx context.Context) (err error) {
-		made, err = im.cfg.Accounts.Ensure(ctx, c.ids(), uint64(im.cfg.Now().UnixMilli()))
-		return err
-	})
-	if err != nil {
-		return err
-	}
-	im.mu.Lock()
-	defer im.mu.Unlock()
-	im.sum.AccountsMade += int64(made)
-	im.done += c.edges()
-	im.report(im.done, im.edges.Len())
-	return nil
 }
 
 func (im *importer) writeChunk(ctx context.Context, c chunk, t turn) error {
@@ -86,32 +53,23 @@ func (im *importer) writePart(ctx context.Context, part chunk, outlines map[uint
 		case err == nil && won:
 			return im.keep(ctx, o)
 		case err == nil:
-			im.lost()
-			if len(part) > 1 {
-				return im.writeHalves(ctx, part, t)
+			im.mu.Lock()
+			im.sum.LostSwaps++
+			im.mu.Unlock()
+			if half := len(part) / 2; half > 0 {
+				if err := im.writePart(ctx, part[:half], nil, t); err != nil {
+					return err
+				}
+				return im.writePart(ctx, part[half:], nil, t)
 			}
 			if try >= tries {
-				return im.hand(ctx, part[0])
+				return im.writeLocked(ctx, part[0])
 			}
 		}
 		if err := pause(ctx, try, err != nil); err != nil {
 			return err
 		}
 	}
-}
-
-func (im *importer) writeHalves(ctx context.Context, part chunk, t turn) error {
-	half := len(part) / 2
-	if err := im.writePart(ctx, part[:half], nil, t); err != nil {
-		return err
-	}
-	return im.writePart(ctx, part[half:], nil, t)
-}
-
-func (im *importer) lost() {
-	im.mu.Lock()
-	defer im.mu.Unlock()
-	im.sum.LostSwaps++
 }
 
 // outcome is what became of some rows.
@@ -146,47 +104,36 @@ func (im *importer) try(ctx context.Context, part chunk, outlines map[uint64]rel
 func (im *importer) prepare(ctx context.Context, part chunk, outlines map[uint64]relation.Outline) (o outcome, err error) {
 	ctx, cancel := context.WithTimeout(ctx, callTime)
 	defer cancel()
-	rows, err := im.load(ctx, part, outlines)
+	var there []uint64
+	for _, own := range part {
+		if _, ok := outlines[own.id]; ok || outlines == nil {
+			there = append(there, own.id)
+		}
+	}
+	rows, err := im.cfg.Rows.Fresh(ctx, there)
 	if err != nil {
 		return o, err
 	}
 	for _, own := range part {
-		row := rows[own.id]
+		row, ok := rows[own.id]
+		if !ok {
+			row = relation.Absent(own.id)
+		}
 		d, left, err := im.cfg.Rows.OpenFor(ctx, row, own.edges)
 		if err != nil {
 			return o, err
 		}
 		o.merge(d, own, left)
-		if d.Changed() {
-			if row, err = im.cfg.Rows.Pack(d); err != nil {
-				return o, err
-			}
-			o.rows = append(o.rows, row)
+		if !d.Changed() {
+			o.vers = append(o.vers, spill.Record{Hi: ownerKey(own.id), Lo: row.Ver})
 			continue
 		}
-		o.vers = append(o.vers, spill.Record{Hi: ownerKey(own.id), Lo: row.Ver})
+		if row, err = im.cfg.Rows.Pack(d); err != nil {
+			return o, err
+		}
+		o.rows = append(o.rows, row)
 	}
 	return o, nil
-}
-
-// load reads the rows of a part, but those that outlines say are absent.
-func (im *importer) load(ctx context.Context, part chunk, outlines map[uint64]relation.Outline) (map[uint64]relation.Row, error) {
-	var ids []uint64
-	for _, o := range part {
-		if _, ok := outlines[o.id]; ok || outlines == nil {
-			ids = append(ids, o.id)
-		}
-	}
-	rows, err := im.cfg.Rows.Fresh(ctx, ids)
-	if err != nil {
-		return nil, err
-	}
-	for _, o := range part {
-		if _, ok := rows[o.id]; !ok {
-			rows[o.id] = relation.Absent(o.id)
-		}
-	}
-	return rows, nil
 }
 
 // merge adds the edges of own to its row and counts what was there. Only those
@@ -244,8 +191,7 @@ func (im *importer) keep(ctx context.Context, o outcome) error {
 	im.sum.EdgesNew += o.added
 	im.sum.EdgesHeld += o.held
 	im.sum.Blocked += o.block
-	im.done += o.edges
-	im.report(im.done, im.edges.Len())
+	im.progress(o.edges, im.edges.Len())
 	return nil
 }
 
@@ -259,8 +205,8 @@ func outward(edges []list.Edge) (n int64) {
 	return n
 }
 
-// hand merges into a row that was lost too often while it holds its lock.
-func (im *importer) hand(ctx context.Context, own owner) error {
+// writeLocked merges into a row that was lost too often while it holds its lock.
+func (im *importer) writeLocked(ctx context.Context, own owner) error {
 	var o outcome
 	var changed int64
 	var row relation.Row
