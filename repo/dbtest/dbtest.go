@@ -55,7 +55,7 @@ type harness struct {
 	shared   *sqlx.DB
 	dsn      string
 	plans    map[string]*plans // by the database they are for
-	err      error             // of the first start, which is not tried again
+	err      error             // of the start, which is not tried again
 	lastID   atomic.Uint64
 }
 
@@ -75,14 +75,26 @@ func Main(m *testing.M) {
 // all tests of the binary; do not close it.
 func DB(tb testing.TB) *sqlx.DB {
 	tb.Helper()
-	return h.database(tb).shared
+	h.with(tb, func(ctx context.Context) error {
+		if h.shared != nil {
+			return nil
+		}
+		var pool *sqlx.DB
+		if pool, h.dsn, h.err = h.create(ctx, newName()); h.err != nil {
+			return h.err
+		}
+		h.shared, h.err = pool, migrate(ctx, pool)
+		return h.err
+	})
+	return h.shared
 }
 
 // DSN returns what package db opens the database of DB with, for tests that
 // need pools of their own.
 func DSN(tb testing.TB) string {
 	tb.Helper()
-	return h.database(tb).dsn
+	DB(tb)
+	return h.dsn
 }
 
 // Fresh returns a pool on a new, empty, unmigrated database of the test's own.
@@ -103,13 +115,7 @@ func FreshDSN(tb testing.TB) string {
 // ServerDSN returns what db.OpenServer opens the server with.
 func ServerDSN(tb testing.TB) string {
 	tb.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
-	defer cancel()
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if err := h.start(ctx); err != nil {
-		tb.Fatalf("start a test database: %v", err)
-	}
+	h.with(tb, func(context.Context) error { return nil })
 	return h.adminDSN
 }
 
@@ -128,71 +134,6 @@ func IDs(tb testing.TB, n int) []uint64 {
 	return ids
 }
 
-func fresh(tb testing.TB) (*sqlx.DB, string) {
-	tb.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
-	defer cancel()
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if err := h.start(ctx); err != nil {
-		tb.Fatalf("start a test database: %v", err)
-	}
-	name := newName()
-	pool, dsn, err := h.create(ctx, name)
-	if err != nil {
-		tb.Fatalf("create a test database: %v", err)
-	}
-	tb.Cleanup(func() {
-		pool.Close()
-		if _, err := h.admin.Exec("DROP DATABASE IF EXISTS `" + name + "`"); err != nil {
-			tb.Errorf("drop a test database: %v", err)
-		}
-	})
-	return pool, dsn
-}
-
-// database returns the harness with the shared database in it.
-func (h *harness) database(tb testing.TB) *harness {
-	tb.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
-	defer cancel()
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if h.shared == nil && h.err == nil {
-		h.err = h.share(ctx)
-	}
-	if h.err != nil {
-		tb.Fatalf("start a test database: %v", h.err)
-	}
-	return h
-}
-
-// share makes the shared database.
-func (h *harness) share(ctx context.Context) error {
-	if err := h.start(ctx); err != nil {
-		return err
-	}
-	name := newName()
-	pool, dsn, err := h.create(ctx, name)
-	if err != nil {
-		return err
-	}
-	if err := migrate(ctx, pool); err != nil {
-		return errors.Join(err, pool.Close())
-	}
-	h.shared, h.dsn = pool, dsn
-	return nil
-}
-
-func migrate(ctx context.Context, pool *sqlx.DB) error {
-	migrations, err := schema.New(pool, sql.Migrations)
-	if err != nil {
-		return err
-	}
-	_, err = migrations.Up(ctx)
-	return err
-}
-
 // Migrate brings the database of pool to kith's schema: one made by Fresh, or
 // on a server of the test's own.
 func Migrate(tb testing.TB, pool *sqlx.DB) {
@@ -202,27 +143,115 @@ func Migrate(tb testing.TB, pool *sqlx.DB) {
 	}
 }
 
-// start starts the server, or finds the one that was named.
-func (h *harness) start(ctx context.Context) error {
-	if h.admin != nil {
-		return nil
+// Open returns a pool of the test's own, which is closed when the test ends.
+func Open(tb testing.TB, c db.Config) *sqlx.DB {
+	tb.Helper()
+	return opened(tb, c, db.Open)
+}
+
+// OpenServer is Open with no database chosen.
+func OpenServer(tb testing.TB, dsn string) *sqlx.DB {
+	tb.Helper()
+	return opened(tb, db.Config{DSN: dsn, MaxOpen: 2}, db.OpenServer)
+}
+
+func opened(tb testing.TB, c db.Config, open func(context.Context, db.Config) (*sqlx.DB, error)) *sqlx.DB {
+	tb.Helper()
+	pool, err := open(tb.Context(), c)
+	if err != nil {
+		tb.Fatalf("open a test database: %v", err)
 	}
+	tb.Cleanup(func() { pool.Close() })
+	return pool
+}
+
+// Durable starts a server that syncs every commit to disk, as one at work does,
+// and stops it when the test ends. It has a folder of its own and no database.
+func Durable(tb testing.TB) *mysqld.Server {
+	tb.Helper()
+	server, err := startDurable(tb, mysqld.Options{})
+	if err != nil {
+		tb.Fatalf("start a durable server: %v", err)
+	}
+	return server
+}
+
+func startDurable(tb testing.TB, o mysqld.Options) (*mysqld.Server, error) {
+	ctx, cancel := context.WithTimeout(tb.Context(), patience)
+	defer cancel()
+	o.Dir, o.Durable = tb.TempDir(), true
+	server, err := mysqld.Start(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	tb.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), patience)
+		defer cancel()
+		if err := server.Stop(ctx); err != nil {
+			tb.Errorf("stop a durable server: %v", err)
+		}
+	})
+	return server, nil
+}
+
+// DurableDSN returns what package db opens a new, unmigrated database on a
+// Durable server with.
+func DurableDSN(tb testing.TB) string {
+	tb.Helper()
+	const name = "kith"
+	server := Durable(tb)
+	if err := server.CreateDatabase(tb.Context(), name); err != nil {
+		tb.Fatal(err)
+	}
+	return server.DSN(name)
+}
+
+// with starts the server, or finds the one that was named, and calls fn while no other
+// test does.
+func (h *harness) with(tb testing.TB, fn func(ctx context.Context) error) {
+	tb.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.admin == nil && h.err == nil {
+		h.err = h.start(ctx)
+	}
+	err := h.err
+	if err == nil {
+		err = fn(ctx)
+	}
+	if err != nil {
+		tb.Fatalf("start a test database: %v", err)
+	}
+}
+
+func (h *harness) start(ctx context.Context) (err error) {
 	h.adminDSN = os.Getenv(Env)
-	if h.server != nil {
-		h.adminDSN = h.server.DSN("")
-	} else if h.adminDSN == "" {
-		server, err := mysqld.Start(ctx, mysqld.Options{})
-		if err != nil {
+	if h.adminDSN == "" {
+		if h.server, err = mysqld.Start(ctx, mysqld.Options{}); err != nil {
 			return err
 		}
-		h.server, h.adminDSN = server, server.DSN("")
+		h.adminDSN = h.server.DSN("")
 	}
-	admin, err := db.OpenServer(ctx, db.Config{DSN: h.adminDSN, MaxOpen: 4})
-	if err != nil {
+	h.admin, err = db.OpenServer(ctx, db.Config{DSN: h.adminDSN, MaxOpen: 4})
+	return err
+}
+
+func fresh(tb testing.TB) (pool *sqlx.DB, dsn string) {
+	tb.Helper()
+	name := newName()
+	h.with(tb, func(ctx context.Context) (err error) {
+		pool, dsn, err = h.create(ctx, name)
 		return err
-	}
-	h.admin = admin
-	return nil
+	})
+	tb.Cleanup(func() {
+		pool.Close()
+		if _, err := h.admin.Exec("DROP DATABASE IF EXISTS `" + name + "`"); err != nil {
+			tb.Errorf("drop a test database: %v", err)
+		}
+	})
+	return pool, dsn
 }
 
 // create makes a database and opens it.
@@ -239,32 +268,24 @@ func (h *harness) create(ctx context.Context, name string) (*sqlx.DB, string, er
 	return pool, dsn, err
 }
 
-// stop ends what start began.
+func migrate(ctx context.Context, pool *sqlx.DB) error {
+	migrations, err := schema.New(pool, sql.Migrations)
+	if err != nil {
+		return err
+	}
+	_, err = migrations.Up(ctx)
+	return err
+}
+
+// stop ends what start began. A named server loses the databases that were made on it.
 func (h *harness) stop() error {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	var errs []error
-	if h.shared != nil {
-		errs = append(errs, h.shared.Close())
-	}
-	for _, p := range h.plans {
-		errs = append(errs, p.pool.Close())
-	}
-	if h.admin != nil {
-		if h.server == nil {
-			errs = append(errs, h.drop(ctx))
-		}
-		errs = append(errs, h.admin.Close())
-	}
 	if h.server != nil {
-		errs = append(errs, h.server.Stop(ctx))
+		return h.server.Stop(ctx)
 	}
-	return errors.Join(errs...)
-}
-
-func (h *harness) drop(ctx context.Context) error {
 	var errs []error
 	for _, name := range h.dropped {
 		_, err := h.admin.ExecContext(ctx, "DROP DATABASE IF EXISTS `"+name+"`")

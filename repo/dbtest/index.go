@@ -1,8 +1,8 @@
 package dbtest
 
 import (
+	"cmp"
 	"context"
-	"database/sql"
 	"fmt"
 	"regexp"
 	"slices"
@@ -14,10 +14,6 @@ import (
 	"kith/repo"
 	"kith/repo/db"
 )
-
-// planRows is how many rows a table of the plan database has: so many that the
-// server would rather use a key than read them all.
-const planRows = 20_000
 
 // CheckIndex is the index check: it fails the test unless the server finds the
 // rows of query by a key. Reading a whole table (type ALL) or a whole index
@@ -31,12 +27,11 @@ func CheckIndex(tb testing.TB, pool *sqlx.DB, query string, args ...any) {
 	tb.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	on, err := h.planDatabase(ctx, pool, query)
-	if err != nil {
-		tb.Fatalf("index check: %v", err)
-	}
+	var on *sqlx.DB
+	h.with(tb, func(ctx context.Context) (err error) {
+		on, err = h.planDatabase(ctx, pool, query)
+		return err
+	})
 	bad, err := explain(ctx, on, query, args)
 	if err != nil {
 		tb.Fatalf("index check: %v", err)
@@ -54,9 +49,6 @@ type plans struct {
 
 // planDatabase returns the plan database of pool, with the tables in query.
 func (h *harness) planDatabase(ctx context.Context, pool *sqlx.DB, query string) (*sqlx.DB, error) {
-	if err := h.start(ctx); err != nil {
-		return nil, err
-	}
 	var source string
 	if err := pool.GetContext(ctx, &source, `SELECT DATABASE()`); err != nil {
 		return nil, err
@@ -78,7 +70,8 @@ func (h *harness) planDatabase(ctx context.Context, pool *sqlx.DB, query string)
 		return nil, err
 	}
 	for _, table := range tables {
-		if slices.Contains(p.copied, table) || !names(query, table) {
+		named := regexp.MustCompile(`(?i)\b` + regexp.QuoteMeta(table) + `\b`).MatchString(query)
+		if !named || slices.Contains(p.copied, table) {
 			continue
 		}
 		if err := p.copy(ctx, source, table); err != nil {
@@ -89,85 +82,61 @@ func (h *harness) planDatabase(ctx context.Context, pool *sqlx.DB, query string)
 	return p.pool, nil
 }
 
-// names reports that query has the word table.
-func names(query, table string) bool {
-	return regexp.MustCompile(`(?i)\b` + regexp.QuoteMeta(table) + `\b`).MatchString(query)
-}
-
-// column is what fill has to know about one.
-type column struct {
-	Name  string        `db:"name"`
-	Type  string        `db:"type"`
-	Chars sql.NullInt64 `db:"chars"`
-}
-
 // copy makes the table anew and fills it.
 func (p *plans) copy(ctx context.Context, source, table string) error {
-	from := "`" + source + "`.`" + table + "`"
-	if _, err := p.pool.ExecContext(ctx, "CREATE TABLE `"+table+"` LIKE "+from); err != nil {
+	if _, err := p.pool.ExecContext(ctx, "CREATE TABLE `"+table+"` LIKE `"+source+"`.`"+table+"`"); err != nil {
 		return err
 	}
 	var columns []column
-	err := p.pool.SelectContext(ctx, &columns, `SELECT column_name AS name, data_type AS type, character_maximum_length AS chars
+	err := p.pool.SelectContext(ctx, &columns, `SELECT column_name AS name, data_type AS type, COALESCE(character_maximum_length, 0) AS chars
 		FROM information_schema.columns WHERE table_schema = DATABASE() AND table_name = ? AND extra NOT LIKE '%GENERATED%'
 		ORDER BY ordinal_position`, table)
 	if err != nil {
 		return err
 	}
-	const batch = 2000
-	for first := 0; first < planRows; first += batch {
-		if _, err := p.pool.ExecContext(ctx, rows(table, columns, first, batch)); err != nil {
-			return err
+	var names, values []string
+	for _, c := range columns {
+		if v := c.value(); v != "" {
+			names, values = append(names, "`"+c.Name+"`"), append(values, v)
 		}
 	}
-	_, err = p.pool.ExecContext(ctx, "ANALYZE TABLE `"+table+"`")
+	_, err = p.pool.ExecContext(ctx, "INSERT IGNORE INTO `"+table+"` ("+strings.Join(names, ", ")+") SELECT "+strings.Join(values, ", ")+" FROM ("+planNumbers+") AS numbers")
+	if err == nil {
+		_, err = p.pool.ExecContext(ctx, "ANALYZE TABLE `"+table+"`")
+	}
 	return err
 }
 
-// rows is a statement that inserts n made-up rows.
-func rows(table string, columns []column, first, n int) string {
-	var b strings.Builder
-	b.WriteString("INSERT IGNORE INTO `" + table + "` (")
-	for i, c := range columns {
-		b.WriteString(comma(i) + "`" + c.Name + "`")
-	}
-	b.WriteString(") VALUES ")
-	for row := first; row < first+n; row++ {
-		b.WriteString(comma(row-first) + "(")
-		for i, c := range columns {
-			b.WriteString(comma(i) + c.value(row))
-		}
-		b.WriteString(")")
-	}
-	return b.String()
+// planNumbers are n from 0 to 19,999.
+var planNumbers = func() string {
+	digit := "(SELECT 0 AS n" + strings.Repeat(" UNION ALL SELECT %d", 9) + ")"
+	digit = fmt.Sprintf(digit, 1, 2, 3, 4, 5, 6, 7, 8, 9)
+	return "SELECT a.n + 10 * b.n + 100 * c.n + 1000 * d.n + 10000 * e.n AS n FROM " +
+		digit + " AS a, " + digit + " AS b, " + digit + " AS c, " + digit + " AS d, (SELECT 0 AS n UNION ALL SELECT 1) AS e"
+}()
+
+// column is what a copy has to know about one.
+type column struct {
+	Name  string `db:"name"`
+	Type  string `db:"type"`
+	Chars int64  `db:"chars"`
 }
 
-func comma(i int) string {
-	if i == 0 {
-		return ""
-	}
-	return ", "
-}
-
-// value is the literal that row has in c. It keeps the arithmetic of buckets:
-// an id that is row lies in the bucket of that.
-func (c column) value(row int) string {
+// value is what row n has in c, empty for the default. It keeps the arithmetic of
+// buckets: an id that is n lies in the bucket n & 1023.
+func (c column) value() string {
 	switch c.Type {
 	case "tinyint":
-		return fmt.Sprint(row & 1)
+		return "n & 1"
 	case "smallint":
-		return fmt.Sprint(row % repo.Buckets)
+		return fmt.Sprintf("n & %d", repo.Buckets-1)
 	case "mediumint", "int", "bigint", "float", "double", "decimal":
-		return fmt.Sprint(row)
+		return "n"
 	case "char", "varchar", "binary", "varbinary", "tinyblob", "blob", "mediumblob", "longblob",
-		"tinytext", "text", "mediumtext", "longtext":
-		text := fmt.Sprintf("%08x", uint32(row)*2654435761) // spread, so that neighbours differ at the start
-		if c.Chars.Valid && c.Chars.Int64 < int64(len(text)) {
-			text = text[:c.Chars.Int64]
-		}
-		return "'" + text + "'"
+		"tinytext", "text", "mediumtext", "longtext": // spread, so that neighbours differ at the start
+		return fmt.Sprintf("LEFT(LPAD(HEX(n * 2654435761 & 0xFFFFFFFF), 8, '0'), %d)", c.Chars)
 	}
-	return "DEFAULT"
+	return ""
 }
 
 // explain returns why the plan of query is bad, a sentence for each table. The
@@ -184,16 +153,16 @@ func explain(ctx context.Context, pool *sqlx.DB, query string, args []any) ([]st
 		if err := found.MapScan(row); err != nil {
 			return nil, err
 		}
-		if why := judge(row); why != "" {
+		if why := flaw(row); why != "" {
 			bad = append(bad, why)
 		}
 	}
 	return bad, found.Err()
 }
 
-// judge returns why a line of EXPLAIN is bad, or nothing. MySQL and MariaDB
+// flaw returns why a line of EXPLAIN is bad, or nothing. MySQL and MariaDB
 // name the table, TiDB has a tree of operators.
-func judge(row map[string]any) string {
+func flaw(row map[string]any) string {
 	cell := func(name string) string {
 		if text, ok := row[name].([]byte); ok {
 			return string(text)
@@ -212,16 +181,9 @@ func judge(row map[string]any) string {
 	case strings.HasPrefix(table, "<"):
 		return "" // the result of another line
 	case kind == "ALL":
-		return fmt.Sprintf("reads all of table %s, possible keys: %s", table, none(cell("possible_keys")))
+		return fmt.Sprintf("reads all of table %s, possible keys: %s", table, cmp.Or(cell("possible_keys"), "none"))
 	case kind == "index":
 		return fmt.Sprintf("reads all of index %s of table %s", cell("key"), table)
 	}
 	return ""
-}
-
-func none(keys string) string {
-	if keys == "" {
-		return "none"
-	}
-	return keys
 }

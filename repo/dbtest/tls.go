@@ -1,7 +1,6 @@
 package dbtest
 
 import (
-	"context"
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
@@ -92,46 +91,27 @@ func (ca *CA) write(path, kind string, der []byte) {
 // on which the user app must show a certificate of ca. It returns the DSN.
 func Secure(tb testing.TB, ca *CA, hosts ...string) string {
 	tb.Helper()
-	ctx, cancel := context.WithTimeout(tb.Context(), patience)
-	defer cancel()
 	cert, key := ca.Sign("server", hosts...)
 	const name = "kith"
 	var server *mysqld.Server
 	var port int
-	for try := 1; ; try++ { // somebody else may take the port meanwhile
-		var err error
-		port = freePort(tb)
-		server, err = mysqld.Start(ctx, mysqld.Options{Dir: filepath.Join(tb.TempDir(), fmt.Sprint(try)), Durable: true, Port: port,
-			Args: []string{"--ssl-ca=" + ca.File, "--ssl-cert=" + cert, "--ssl-key=" + key}})
-		if err == nil {
-			break
+	for try := 1; server == nil; try++ { // somebody else may take the port meanwhile
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			tb.Fatal(err)
 		}
-		if try == 5 {
+		port = l.Addr().(*net.TCPAddr).Port
+		l.Close()
+		server, err = startDurable(tb, mysqld.Options{Port: port, Args: []string{"--ssl-ca=" + ca.File, "--ssl-cert=" + cert, "--ssl-key=" + key}})
+		if err != nil && try == 5 {
 			tb.Fatalf("start a server with TLS: %v", err)
 		}
 	}
-	tb.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), patience)
-		defer cancel()
-		if err := server.Stop(ctx); err != nil {
-			tb.Error(err)
-		}
-	})
-	if err := server.CreateDatabase(ctx, name); err != nil {
+	if err := server.CreateDatabase(tb.Context(), name); err != nil {
 		tb.Fatal(err)
 	}
 	root := OpenServer(tb, server.DSN(""))
 	root.MustExec(`CREATE USER app@'127.0.0.1' IDENTIFIED BY 'secret' REQUIRE X509`)
 	root.MustExec(`GRANT ALL ON ` + name + `.* TO app@'127.0.0.1'`)
 	return fmt.Sprintf("app:secret@tcp(127.0.0.1:%d)/%s", port, name)
-}
-
-func freePort(tb testing.TB) int {
-	tb.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		tb.Fatal(err)
-	}
-	defer l.Close()
-	return l.Addr().(*net.TCPAddr).Port
 }

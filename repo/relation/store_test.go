@@ -4,9 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"math/rand/v2"
-	"net"
 	"sync"
 	"testing"
 	"time"
@@ -139,96 +137,9 @@ func TestStore_Swap(t *testing.T) {
 	})
 }
 
-// cut is a proxy that loses the server's answer to one statement after the
-// server has carried it out, or loses the statement itself.
-type cut struct {
-	target   string
-	mu       sync.Mutex
-	swallow  bool   // the next answer
-	meantime func() // runs after an answer was swallowed, before the client learns of it
-	cutFirst bool   // the next request
-}
-
-func (p *cut) listen(t *testing.T) string {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { l.Close() })
-	go func() {
-		for {
-			c, err := l.Accept()
-			if err != nil {
-				return
-			}
-			go p.carry(c)
-		}
-	}()
-	return l.Addr().String()
-}
-
-func (p *cut) carry(client net.Conn) {
-	defer client.Close()
-	server, err := net.Dial("unix", p.target)
-	if err != nil {
-		return
-	}
-	defer server.Close()
-	go func() {
-		buf := make([]byte, 1<<20)
-		for {
-			n, err := client.Read(buf)
-			if err != nil || p.take(&p.cutFirst) {
-				client.Close()
-				server.Close()
-				return
-			}
-			server.Write(buf[:n])
-		}
-	}()
-	buf := make([]byte, 1<<20)
-	for {
-		n, err := server.Read(buf)
-		if err != nil {
-			return
-		}
-		if p.take(&p.swallow) {
-			if p.meantime != nil {
-				p.meantime()
-			}
-			return
-		}
-		if _, err := client.Write(buf[:n]); errors.Is(err, io.EOF) {
-			return
-		}
-	}
-}
-
-func (p *cut) take(flag *bool) bool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	was := *flag
-	*flag = false
-	return was
-}
-
-func (p *cut) set(flag *bool) {
-	p.mu.Lock()
-	*flag = true
-	p.mu.Unlock()
-}
-
 func TestStore_Swap_UnknownOutcome(t *testing.T) {
-	socket, ok := cutSocket(dbtest.DSN(t))
-	if !ok {
-		t.Skip("the test server is not on a unix socket")
-	}
-	p := &cut{target: socket}
-	dsn, err := db.WithDatabase("root@tcp("+p.listen(t)+")/x", databaseOf(t))
-	if err != nil {
-		t.Fatal(err)
-	}
-	pool := pool(t, dsn)
+	lossy := dbtest.NewLossy(t, dbtest.DSN(t))
+	pool := pool(t, lossy.DSN)
 	pool.SetMaxOpenConns(1)
 	s := relation.New(pool, cache.NewNone(), 0, time.Now)
 	ids := dbtest.IDs(t, 2)
@@ -261,7 +172,7 @@ func TestStore_Swap_UnknownOutcome(t *testing.T) {
 			t.Run("the answer is lost", func(t *testing.T) {
 				prepare()
 				row := row(t, ids[0])
-				p.set(&p.swallow)
+				lossy.Lose("")
 				won, err := s.Swap(t.Context(), []relation.Row{row})
 				if err != nil || !won {
 					t.Fatalf("got %v, %v; want won: the database has the row", won, err)
@@ -273,7 +184,7 @@ func TestStore_Swap_UnknownOutcome(t *testing.T) {
 			t.Run("the statement is lost", func(t *testing.T) {
 				prepare()
 				row := row(t, ids[1])
-				p.set(&p.cutFirst)
+				lossy.LoseRequest("")
 				won, err := s.Swap(t.Context(), []relation.Row{row})
 				if err != nil || won {
 					t.Fatalf("got %v, %v; want lost: nothing was stored", won, err)
@@ -286,7 +197,7 @@ func TestStore_Swap_UnknownOutcome(t *testing.T) {
 	}
 	t.Run("it is not even prepared", func(t *testing.T) {
 		two := []relation.Row{crowd(t, ids[0]), crowd(t, ids[1])}
-		p.set(&p.swallow)
+		lossy.Lose("")
 		if won, err := s.Swap(t.Context(), two); err != nil || won {
 			t.Fatalf("got %v, %v; want lost: nothing was stored", won, err)
 		}
@@ -296,16 +207,8 @@ func TestStore_Swap_UnknownOutcome(t *testing.T) {
 // Where others changed rows of a swap whose answer was lost, the other rows tell. If
 // there is none, it is not done again.
 func TestStore_Swap_UnknownOutcome_MovedOn(t *testing.T) {
-	socket, ok := cutSocket(dbtest.DSN(t))
-	if !ok {
-		t.Skip("the test server is not on a unix socket")
-	}
-	p := &cut{target: socket}
-	dsn, err := db.WithDatabase("root@tcp("+p.listen(t)+")/x", databaseOf(t))
-	if err != nil {
-		t.Fatal(err)
-	}
-	pool := pool(t, dsn)
+	lossy := dbtest.NewLossy(t, dbtest.DSN(t))
+	pool := pool(t, lossy.DSN)
 	pool.SetMaxOpenConns(1)
 	s, others := relation.New(pool, cachetest.Local(t), 0, time.Now), open(t, cache.NewNone())
 	ids := dbtest.IDs(t, 2)
@@ -314,8 +217,8 @@ func TestStore_Swap_UnknownOutcome_MovedOn(t *testing.T) {
 			t.Fatal(err)
 		}
 		rows := followed(t, s, ids[:2], uint64(10+moved))
-		p.meantime = func() { swapped(t, others, followed(t, others, ids[:moved], uint64(20+moved))) }
-		p.set(&p.swallow)
+		lossy.Meantime = func() { swapped(t, others, followed(t, others, ids[:moved], uint64(20+moved))) }
+		lossy.Lose("")
 		won, err := s.Swap(t.Context(), rows)
 		if won != want || errors.Is(err, repo.ErrUnavailable) == want {
 			t.Errorf("%d of 2 rows moved on: got %v, %v; want won %v, or that nobody knows", moved, won, err, want)
@@ -344,26 +247,6 @@ func TestStore_Swap_OtherError(t *testing.T) {
 	if r, err := s.Row(t.Context(), ids[0]); err != nil || r.Followers != 5 {
 		t.Errorf("%d followers, %v; want the 5 that the database has", r.Followers, err)
 	}
-}
-
-func cutSocket(dsn string) (string, bool) {
-	var socket string
-	n, _ := fmt.Sscanf(dsn, "root@unix(%s", &socket)
-	for i, c := range socket {
-		if c == ')' {
-			return socket[:i], n == 1
-		}
-	}
-	return "", false
-}
-
-func databaseOf(t *testing.T) string {
-	t.Helper()
-	var name string
-	if err := dbtest.DB(t).Get(&name, `SELECT DATABASE()`); err != nil {
-		t.Fatal(err)
-	}
-	return name
 }
 
 // Two stores that swap the same rows at once never lose an update.
