@@ -89,8 +89,7 @@ func TestSettings_Precedence(t *testing.T) {
 	}
 }
 
-// What a server shares is what a command beside it then has, under whatever
-// that is told itself.
+// What a server shares is what another command then has, below whatever is set for that.
 func TestSettings_Shared(t *testing.T) {
 	good(t)
 	want, err := start(t, "--memcached", "a:1,b:2", "--list-cap", "500", "--following-limit", "7", "--affinity-weights", "visit=0.5,follow=4",
@@ -99,21 +98,16 @@ func TestSettings_Shared(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	values := want.Shared()
-	for name, value := range values {
-		if strings.Contains(name, "LISTEN") || strings.Contains(name, "SECRET") || strings.Contains(name, "MYSQL") || strings.Contains(value, "ssss") {
-			t.Errorf("%s is shared", name)
-		}
-	}
-	shelf := Shelf(values)
-	got, err := startWith(t, shelf)
+	os.Unsetenv("KITH_MYSQL_DSN")
+	os.Unsetenv("KITH_TOKEN_SECRET")
+	defaults := Defaults(want.Shared())
+	got, err := startWith(t, defaults)
 	if err != nil {
 		t.Fatal(err)
 	}
-	want.Token.Secret = got.Token.Secret
 	for _, c := range []struct{ got, want any }{
-		{got.Cache, want.Cache}, {got.Token, want.Token}, {got.Relation, want.Relation}, {got.Affinity, want.Affinity}, {got.Cron, want.Cron},
-		{got.HTTP.Listen, "127.0.0.1:8080"}, {got.MySQL.Pool, 40}, {got.Log.Level, "info"},
+		{got.MySQL, want.MySQL}, {got.Cache, want.Cache}, {got.Token, want.Token}, {got.Relation, want.Relation}, {got.Affinity, want.Affinity}, {got.Cron, want.Cron},
+		{got.HTTP.Listen, "127.0.0.1:8080"}, {got.Admin.Listen, ""}, {got.Log.Level, "info"},
 	} {
 		if !reflect.DeepEqual(c.got, c.want) {
 			t.Errorf("got %+v, want %+v", c.got, c.want)
@@ -124,7 +118,7 @@ func TestSettings_Shared(t *testing.T) {
 	if err := os.WriteFile(path, []byte("KITH_FOLLOWING_LIMIT=9\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	got, err = startWith(t, shelf, "--list-cap", "10000", "--config", path)
+	got, err = startWith(t, defaults, "--list-cap", "10000", "--config", path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -240,6 +234,45 @@ func TestSettings_Check(t *testing.T) {
 				t.Errorf("got %v, want a refusal that names %s", err, c.name)
 			}
 		})
+	}
+}
+
+// The least and the greatest value pass, what is beyond them does not, and the help
+// says them.
+func TestSettings_Limits(t *testing.T) {
+	n := 0
+	for section := range reflect.TypeFor[Settings]().Fields() {
+		for field := range section.Type.Fields() {
+			least, most, ok := strings.Cut(field.Tag.Get("limits"), " ")
+			if !ok {
+				continue
+			}
+			n++
+			name, help := field.Tag.Get("env"), field.Tag.Get("help")
+			if !strings.Contains(help, least+" to "+most) && !(least == "0" && strings.Contains(help, "at most "+most)) {
+				t.Errorf("the help of %s does not say %s to %s", name, least, most)
+			}
+			if limit(field.Type, least).IsZero() != strings.HasPrefix(least, "0") {
+				t.Errorf("the limit %s of %s cannot be read", least, name)
+			}
+			value := reflect.New(field.Type).Elem()
+			for _, c := range []struct {
+				n       int64
+				refused bool
+			}{
+				{limit(field.Type, least).Int(), false}, {limit(field.Type, most).Int(), false},
+				{limit(field.Type, least).Int() - 1, true}, {limit(field.Type, most).Int() + 1, true},
+				{0, limit(field.Type, least).Int() > 0 && field.Tag.Get("or") != "0"},
+			} {
+				value.SetInt(c.n)
+				if err := withinLimits(field.Tag, value); (err != nil) != c.refused || err != nil && !strings.Contains(err.Error(), name) {
+					t.Errorf("%s=%v: %v, want it refused: %v", name, value, err, c.refused)
+				}
+			}
+		}
+	}
+	if n < 20 {
+		t.Errorf("%d settings have limits, which cannot be all", n)
 	}
 }
 

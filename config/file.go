@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"reflect"
 	"regexp"
 	"strings"
 
@@ -37,7 +38,7 @@ func (File) BeforeResolve(ctx *kong.Context, trace *kong.Path) error {
 	return nil
 }
 
-// resolver answers kong from values by name, such as those of a file.
+// resolver gives kong values by name, such as those of a file.
 type resolver map[string]string
 
 var _ kong.Resolver = resolver(nil)
@@ -45,8 +46,8 @@ var _ kong.Resolver = resolver(nil)
 // Validate has nothing to check: Read did.
 func (resolver) Validate(*kong.Application) error { return nil }
 
-// Resolve returns the value of a flag. To kong a resolver stands above the
-// environment; here it stands below.
+// Resolve returns the value of a flag. kong puts a resolver above the environment;
+// this one leaves to the environment what that sets.
 func (r resolver) Resolve(_ *kong.Context, _ *kong.Path, flag *kong.Flag) (any, error) {
 	for _, name := range flag.Envs {
 		if _, set := os.LookupEnv(name); set {
@@ -57,6 +58,34 @@ func (r resolver) Resolve(_ *kong.Context, _ *kong.Path, flag *kong.Flag) (any, 
 		}
 	}
 	return nil, nil
+}
+
+// Defaults gives a kong program values, by name, for the flags that neither the command
+// line nor the environment nor a settings file sets.
+func Defaults(values map[string]string) kong.Option { return kong.Resolvers(resolver(values)) }
+
+// Shared returns, by name, the settings with which another command works as this
+// server does: the database, the cache, the tokens, the bounds of lists, the jobs. The
+// secrets are among them. What each process has for itself is left out: addresses and
+// the log.
+func (s Settings) Shared() map[string]string {
+	out := map[string]string{}
+	for _, section := range []any{s.MySQL, s.Cache, s.Token, s.Relation, s.Affinity, s.Cron} {
+		for field, v := range reflect.ValueOf(section).Fields() {
+			text := fmt.Sprint(v)
+			switch value := v.Interface().(type) {
+			case interface{ Reveal() string }:
+				text = value.Reveal()
+			case []string:
+				text = strings.Join(value, ",")
+			}
+			// An empty value differs from the default only where there is one.
+			if text != "" || field.Tag.Get("default") != "" {
+				out[field.Tag.Get("env")] = text
+			}
+		}
+	}
+	return out
 }
 
 var (

@@ -49,8 +49,8 @@ const fileName = "KITH_CONFIG"
 var serviceRE = regexp.MustCompile(`^KITH_([A-Z0-9_]+_)?(SERVICE_HOST|SERVICE_PORT(_[A-Z0-9_]+)?|PORT(_[0-9]+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?)?)$`)
 
 // CheckNames refuses an environment (of the form of [os.Environ]) that has a name
-// of ours, KITH_…, which is no setting: it is one misspelt. What kith's tests are
-// told (KITH_TEST_…, KITH_ACCEPT…) passes, and so does what Kubernetes adds.
+// of kith's, KITH_…, which is not a setting: somebody misspelt one. Names of kith's
+// tests (KITH_TEST_…, KITH_ACCEPT…) pass, and so does what Kubernetes adds.
 func CheckNames(environ []string) error {
 	for _, pair := range environ {
 		name, _, _ := strings.Cut(pair, "=")
@@ -63,19 +63,19 @@ func CheckNames(environ []string) error {
 	return nil
 }
 
-// farthest is how many letters a name may be from the one suggested for it.
-const farthest = 6
+// maxDistance is in how many letters a name may differ from the one suggested for it.
+const maxDistance = 6
 
-// unknown is the refusal of a name that is no setting. It suggests the nearest.
+// unknown is the refusal of a name that is not a setting. It suggests the closest match.
 func unknown(name string) error {
-	nearest, least := "", farthest+1
+	match, least := "", maxDistance+1
 	for s := range settings() {
 		if n := levenshtein.ComputeDistance(name, s.name); n < least {
-			nearest, least = s.name, n
+			match, least = s.name, n
 		}
 	}
-	if nearest == "" {
+	if match == "" {
 		return refuse(name, "is not a setting of kith")
 	}
-	return refuse(name, "is not a setting of kith: is "+nearest+" meant?")
+	return refuse(name, "is not a setting of kith: is "+match+" meant?")
 }

@@ -14,10 +14,18 @@ const hidden = "…hidden…"
 // Secret is a text that no print, log or encoding shows. The text lies behind
 // a pointer, so that printing a struct around an unexported Secret, where fmt
 // may not call methods, shows an address.
-type Secret struct{ text *string }
+type Secret struct {
+	text  *string
+	shown string // wherever the secret would be
+}
 
 // NewSecret hides text.
-func NewSecret(text string) Secret { return Secret{text: &text} }
+func NewSecret(text string) Secret {
+	if text == "" {
+		return Secret{}
+	}
+	return Secret{&text, hidden}
+}
 
 // Reveal returns the text itself, empty where there is none.
 func (s Secret) Reveal() string {
@@ -28,21 +36,16 @@ func (s Secret) Reveal() string {
 }
 
 // Format prints a mark instead of the text, whatever the verb.
-func (s Secret) Format(f fmt.State, _ rune) { io.WriteString(f, s.String()) }
+func (s Secret) Format(f fmt.State, _ rune) { io.WriteString(f, s.shown) }
 
-// String returns a mark instead of the text.
-func (s Secret) String() string {
-	if s.Reveal() == "" {
-		return ""
-	}
-	return hidden
-}
+// String returns the mark.
+func (s Secret) String() string { return s.shown }
 
 // LogValue returns the mark.
-func (s Secret) LogValue() slog.Value { return slog.StringValue(s.String()) }
+func (s Secret) LogValue() slog.Value { return slog.StringValue(s.shown) }
 
 // MarshalText returns the mark.
-func (s Secret) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
+func (s Secret) MarshalText() ([]byte, error) { return []byte(s.shown), nil }
 
 // UnmarshalText takes the text. It never fails: an error would show it.
 func (s *Secret) UnmarshalText(text []byte) error {
@@ -53,42 +56,33 @@ func (s *Secret) UnmarshalText(text []byte) error {
 // DSN is the address of a database, printed without its password.
 type DSN struct{ Secret }
 
-// NewDSN hides the password of dsn.
-func NewDSN(dsn string) DSN { return DSN{NewSecret(dsn)} }
-
-// Format prints the DSN without its password, whatever the verb.
-func (d DSN) Format(f fmt.State, _ rune) { io.WriteString(f, d.String()) }
-
-// String returns the DSN without its password and parameters. The password
-// ends at the last @ before the last slash, as the driver reads it.
-func (d DSN) String() string {
-	text := d.Reveal()
-	if text == "" {
-		return ""
-	}
-	slash := strings.LastIndexByte(text, '/')
+// NewDSN hides the password of dsn. It ends at the last @ before the last slash, as
+// the driver reads it; the parameters are not shown either.
+func NewDSN(dsn string) DSN {
+	d := DSN{NewSecret(dsn)}
+	slash := strings.LastIndexByte(dsn, '/')
 	if slash < 0 {
-		return hidden
+		return d
 	}
-	head := text[:slash]
-	database, _, _ := strings.Cut(text[slash:], "?")
-	at := strings.LastIndexByte(head, '@')
-	user, _, has := strings.Cut(head[:max(at, 0)], ":")
+	head := dsn[:slash]
+	database, _, _ := strings.Cut(dsn[slash:], "?")
+	at := max(strings.LastIndexByte(head, '@'), 0)
+	user, _, has := strings.Cut(head[:at], ":")
 	if has {
 		user += ":" + hidden
 	}
-	return user + head[max(at, 0):] + database
+	d.shown = user + head[at:] + database
+	return d
 }
 
-// LogValue returns the DSN without its password.
-func (d DSN) LogValue() slog.Value { return slog.StringValue(d.String()) }
-
-// MarshalText returns the DSN without its password.
-func (d DSN) MarshalText() ([]byte, error) { return []byte(d.String()), nil }
+// UnmarshalText takes the DSN. It never fails: an error would show it.
+func (d *DSN) UnmarshalText(text []byte) error {
+	*d = NewDSN(string(text))
+	return nil
+}
 
 var (
 	_ fmt.Formatter            = Secret{}
-	_ fmt.Formatter            = DSN{}
 	_ encoding.TextUnmarshaler = (*Secret)(nil)
 	_ encoding.TextUnmarshaler = (*DSN)(nil)
 )

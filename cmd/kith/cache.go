@@ -12,7 +12,7 @@ type cacheCmd struct {
 	Renew cacheRenewCmd `cmd:"" help:"Let all processes forget what they have cached: after a failover that lost commits, or a restore."`
 }
 
-type cacheRenewCmd struct{ migrateOn }
+type cacheRenewCmd struct{ database }
 
 // Help is the text above the settings.
 func (cacheRenewCmd) Help() string {
@@ -24,7 +24,7 @@ func (cacheRenewCmd) Help() string {
 
 // Run renews the identity.
 func (c *cacheRenewCmd) Run(ctx context.Context) error {
-	if err := besideDev(ctx, &c.MySQL); err != nil {
+	if err := c.check(); err != nil {
 		return err
 	}
 	pool, err := openDatabase(ctx, c.MySQL, nil)

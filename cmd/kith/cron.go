@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -24,7 +23,7 @@ type cronCmd struct {
 
 // cronOn are the settings of all three.
 type cronOn struct {
-	MySQL    config.MySQL    `embed:"" group:"MySQL"`
+	database
 	Cache    config.Cache    `embed:"" group:"Cache"`
 	Relation config.Relation `embed:"" group:"Relations"`
 	Affinity config.Affinity `embed:"" group:"Affinity"`
@@ -33,8 +32,6 @@ type cronOn struct {
 	// Term is for tests: processes that share a job may have different terms.
 	Term time.Duration `name:"lease-term" hidden:"" default:"30s"`
 }
-
-func (c *cronOn) astray() bool { return c.MySQL.DSN.Reveal() == "" }
 
 // jobs are what the commands work with.
 type jobs struct {
@@ -46,18 +43,13 @@ type jobs struct {
 
 // with runs fn on the database.
 func (c *cronOn) with(ctx context.Context, fn func(jobs) error) error {
-	if err := cmp.Or(besideDev(ctx, &c.MySQL), c.Cache.Check(), c.Relation.Check(), c.Affinity.Check(), c.Cron.Check(), c.Log.Check()); err != nil {
+	if err := c.check(c.Cache, c.Relation, c.Affinity, c.Cron); err != nil {
 		return err
 	}
 	log := newLog(os.Stderr, c.Log)
-	s, err := openStack(ctx, parts{mysql: c.MySQL, cache: c.Cache, relation: c.Relation, affinity: c.Affinity, tool: true}, log)
-	if err != nil {
-		return err
-	}
-	err = fn(jobs{stack: s, runner: s.runner(c.Cron, c.Term, log), plans: s.plans(c.Cron, c.Relation.ListCap), log: log})
-	closing, cancel := context.WithTimeout(context.WithoutCancel(ctx), toolClose)
-	defer cancel()
-	return errors.Join(err, s.close(closing))
+	return withStack(ctx, parts{mysql: c.MySQL, cache: c.Cache, relation: c.Relation, affinity: c.Affinity}, log, func(s *stack) error {
+		return fn(jobs{stack: s, runner: s.runner(c.Cron, c.Term, log), plans: s.plans(c.Cron, c.Relation.ListCap), log: log})
+	})
 }
 
 type cronStartCmd struct {
@@ -73,7 +65,7 @@ func (cronStartCmd) Help() string {
 
 // Run runs the jobs until ctx ends.
 func (c *cronStartCmd) Run(ctx context.Context) error {
-	if err := c.Admin.Check(); err != nil {
+	if err := config.Check(c.Admin); err != nil {
 		return err
 	}
 	return c.with(ctx, func(j jobs) error {

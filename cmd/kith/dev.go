@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/hex"
@@ -11,6 +10,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"kith/config"
@@ -21,8 +21,6 @@ type devCmd struct {
 	Dir      string          `default:".kith" placeholder:"FOLDER" help:"The folder of the private database and the token secret, .kith unless another is given. It is made if it is missing."`
 	Demo     bool            `default:"true" negatable:"" help:"Put a dozen people who know each other into an empty database. Switch it off to begin with a graph of your own."`
 	Settings config.Settings `embed:""`
-
-	private bool // the database is ours
 }
 
 // Help is the text above the settings.
@@ -43,7 +41,7 @@ var errDatabaseGone = errors.New("the private database has ended by itself")
 
 // Run is all of kith in one process.
 func (d *devCmd) Run(ctx context.Context) error {
-	if err := d.validate(); err != nil {
+	if err := config.Check(d.Settings); err != nil {
 		return err
 	}
 	// The port first: a database that is started for nothing is a nuisance.
@@ -55,15 +53,10 @@ func (d *devCmd) Run(ctx context.Context) error {
 	if err := d.ownSecret(); err != nil {
 		return err
 	}
-	if d.private = d.Settings.MySQL.DSN.Reveal() == ""; !d.private {
+	if d.Settings.MySQL.DSN.Reveal() != "" {
 		return d.serve(ctx, l)
 	}
 	return d.withDatabase(ctx, func(ctx context.Context) error { return d.serve(ctx, l) })
-}
-
-func (d *devCmd) validate() error {
-	s := d.Settings
-	return cmp.Or(s.MySQL.Check(), s.Cache.Check(), s.HTTP.Check(), s.Admin.Check(), s.Token.Check(), s.Relation.Check(), s.Affinity.Check(), s.Cron.Check(), s.Log.Check())
 }
 
 // ownSecret takes the token secret of the folder where none is set, and makes
@@ -81,12 +74,13 @@ func (d *devCmd) ownSecret() error {
 			return fmt.Errorf("--dir: the folder %s cannot be written: %w", d.Dir, err)
 		}
 	}
-	secret, err := readLine(path)
+	text, err := os.ReadFile(path)
 	if err != nil {
 		return fmt.Errorf("--dir: read the token secret: %w", err)
 	}
+	secret := strings.TrimSpace(string(text))
 	d.Settings.Token.Secret = config.NewSecret(secret)
-	if secret == "" || d.Settings.Token.Check() != nil {
+	if secret == "" || config.Check(d.Settings.Token) != nil {
 		return fmt.Errorf("--dir: %s is not a token secret that `kith dev` made: remove it", path)
 	}
 	return nil
@@ -123,12 +117,7 @@ func (d *devCmd) withDatabase(ctx context.Context, fn func(context.Context) erro
 	if err := own.CreateDatabase(ctx, devDatabase); err != nil {
 		return err
 	}
-	d.Settings.MySQL = d.Settings.MySQL.On(own.DSN(devDatabase))
-	forget, err := d.note()
-	if err != nil {
-		return err
-	}
-	defer forget()
+	d.Settings.MySQL = config.MySQL{DSN: config.NewDSN(own.DSN(devDatabase)), Pool: d.Settings.MySQL.Pool} // a socket has no TLS
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	go func() {
@@ -143,25 +132,6 @@ func (d *devCmd) withDatabase(ctx context.Context, fn func(context.Context) erro
 		err = fmt.Errorf("%w: see %s", errDatabaseGone, filepath.Join(d.Dir, "error.log"))
 	}
 	return err
-}
-
-// note tells the commands beside how it is run and, when that can be read,
-// where the database is. What it returns takes both away.
-func (d *devCmd) note() (forget func(), err error) {
-	settings, dsn := filepath.Join(d.Dir, devSettingsFile), filepath.Join(d.Dir, devDSNFile)
-	forget = func() {
-		os.Remove(dsn)
-		os.Remove(settings)
-	}
-	err = noteSettings(settings, d.Settings)
-	if err == nil {
-		err = os.WriteFile(dsn, []byte(d.Settings.MySQL.DSN.Reveal()+"\n"), 0o600)
-	}
-	if err != nil {
-		forget()
-		return nil, fmt.Errorf("--dir: note where the database is: %w", err)
-	}
-	return forget, nil
 }
 
 // startDatabase starts the private database.
@@ -189,6 +159,11 @@ func startError(err error) error {
 func (d *devCmd) serve(ctx context.Context, l net.Listener) error {
 	s := d.Settings
 	log := newLog(os.Stderr, s.Log)
+	settings := filepath.Join(d.Dir, devSettingsFile)
+	defer os.Remove(settings)
+	if err := writeSettings(settings, s); err != nil {
+		return fmt.Errorf("--dir: write the settings: %w", err)
+	}
 	if err := d.migrate(ctx); err != nil {
 		return err
 	}

@@ -31,11 +31,11 @@ func startDev(t *testing.T, dir string, args ...string) (p *process, address str
 // One database is used by all that follows: installing one takes seconds.
 func TestDev(t *testing.T) {
 	dir := t.TempDir()
-	p, address := startDev(t, dir, "--list-cap", "10", "--cron-trim", "1 2 3 4 *", "--token-issuer", "dev")
+	p, address := startDev(t, dir, "--local-cache-expiry", "1s", "--list-cap", "10", "--cron-trim", "1 2 3 4 *", "--token-issuer", "dev")
 
 	t.Run("Curl", func(t *testing.T) { tryCurl(t, p) })
-	t.Run("Beside", func(t *testing.T) { tryBeside(t, dir, address) })
-	t.Run("BesideSettings", func(t *testing.T) { tryBesideSettings(t, dir) })
+	t.Run("Companions", func(t *testing.T) { tryCompanions(t, dir, address) })
+	t.Run("CompanionSettings", func(t *testing.T) { tryCompanionSettings(t, dir) })
 	t.Run("Held", func(t *testing.T) {
 		r := runKith(t, dir, []string{"KITH_LISTEN=127.0.0.1:0"}, nil, "dev")
 		r.wantsExit(t, exitBusy, "in use", "kill "+strconv.Itoa(p.cmd.Process.Pid))
@@ -60,6 +60,18 @@ func TestDev(t *testing.T) {
 			t.Errorf("its settings are still there: %v", err)
 		}
 		runKith(t, dir, nil, nil, "account", "list").wantsExit(t, exitUsage, "KITH_MYSQL_DSN", "kith dev")
+		// One that was killed leaves its settings.
+		stale := filepath.Join(dir, devFolder, devSettingsFile)
+		if err := os.WriteFile(stale, []byte(`{"KITH_MYSQL_DSN":"root@unix(.kith/gone.sock)/kith"}`), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if r := runKith(t, dir, nil, nil, "account", "list"); r.code != exitDatabase || !strings.Contains(r.err, "is the `kith dev` in .kith still running?") {
+			t.Errorf("exit code %d, want 3 and a question; it says %s", r.code, r.err)
+		}
+		if err := os.WriteFile(stale, []byte("{"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		runKith(t, dir, nil, nil, "account", "list").wantsRefusal(t, "settings of `kith dev`", devSettingsFile)
 	})
 	t.Run("Again", func(t *testing.T) { tryAgain(t, dir) })
 }
@@ -81,8 +93,8 @@ func tryCurl(t *testing.T, p *process) {
 	}
 }
 
-// tryBeside types other commands in a second terminal.
-func tryBeside(t *testing.T, dir, address string) {
+// tryCompanions types commands in a second terminal.
+func tryCompanions(t *testing.T, dir, address string) {
 	show := runKith(t, dir, nil, nil, "account", "show", "ada")
 	if out := show.wants(t); !strings.Contains(out, "friends       3") || !strings.Contains(show.err, "using the database of the `kith dev`") {
 		t.Errorf("account show says\n%s%s", out, show.err)
@@ -102,8 +114,8 @@ func tryBeside(t *testing.T, dir, address string) {
 	if out := runKith(t, dir, nil, nil, "export").wants(t); !strings.Contains(out, "12 1 1600000000\n") {
 		t.Errorf("the export beside lacks what was imported:\n%s", out)
 	}
-	// The server's cache shows it when its entry expires.
-	for start := time.Now(); ; time.Sleep(100 * time.Millisecond) {
+	// The server shows it when the entry of its cache expires, after a second.
+	for start := time.Now(); ; {
 		var lena struct {
 			Following int `json:"following_count"`
 		}
@@ -111,15 +123,15 @@ func tryBeside(t *testing.T, dir, address string) {
 		if lena.Following == 3 {
 			break
 		}
-		if time.Since(start) > 10*time.Second {
+		if time.Since(start) > patience {
 			t.Fatalf("after %v lena follows %d, want 3", time.Since(start), lena.Following)
 		}
 	}
 }
 
-// tryBesideSettings looks which settings other commands have: those of the
-// `kith dev`, unless they are told otherwise.
-func tryBesideSettings(t *testing.T, dir string) {
+// tryCompanionSettings checks which settings companions have: those of the `kith dev`,
+// unless others are set.
+func tryCompanionSettings(t *testing.T, dir string) {
 	if info, err := os.Stat(filepath.Join(dir, devFolder, devSettingsFile)); err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("the settings are %v, %v, want -rw-------", info, err)
 	}
@@ -192,11 +204,11 @@ func tryAgain(t *testing.T, dir string) {
 
 func pidIn(t *testing.T, path string) int {
 	t.Helper()
-	line, err := readLine(path)
+	text, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	pid, err := strconv.Atoi(line)
+	pid, err := strconv.Atoi(strings.TrimSpace(string(text)))
 	if err != nil {
 		t.Fatal(err)
 	}

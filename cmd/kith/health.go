@@ -27,7 +27,7 @@ func (healthCmd) Help() string {
 
 // Run asks /livez, for three seconds.
 func (h *healthCmd) Run(ctx context.Context) error {
-	if err := cmp.Or(h.HTTP.Check(), h.Admin.Check()); err != nil {
+	if err := config.Check(h.HTTP, h.Admin); err != nil {
 		return err
 	}
 	url := "http://" + reachable(cmp.Or(h.Admin.Listen, h.HTTP.Listen)) + "/livez"

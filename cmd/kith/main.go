@@ -16,8 +16,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"os"
+	"os/signal"
 	"strings"
+	"syscall"
+	"time"
 
 	"github.com/alecthomas/kong"
 	kongcompletion "github.com/jotaen/kong-completion"
@@ -49,6 +53,24 @@ type commands struct {
 	Completion completionCmd `cmd:"" help:"Say what to type so that bash, zsh or fish completes commands and flags."`
 }
 
+type helpCmd struct {
+	Command []string `arg:"" optional:"" help:"The command, such as: account list."`
+}
+
+// Run prints the help of a command, or of the program, and exits.
+func (h *helpCmd) Run(c *kong.Context) error {
+	_, err := c.Kong.Parse(append(h.Command, "--help"))
+	return usage(err)
+}
+
+type completionCmd struct{ kongcompletion.Completion }
+
+// Help is the text above the flags.
+func (completionCmd) Help() string {
+	return "Prints the line that switches completion on in this terminal, for the shell given or the one you log in with. " +
+		"Put that line into the shell's init file to have it in every terminal."
+}
+
 func main() {
 	ctx := onSignals()
 	if err := run(ctx, os.Args[1:]); err != nil {
@@ -57,8 +79,8 @@ func main() {
 	}
 }
 
-// run parses the command line and runs its command. Where that turns out to
-// belong to a `kith dev`, it is parsed once more over the settings of that.
+// run parses the command line and runs its command. A companion of a `kith dev` is
+// parsed once more, over the settings of that.
 func run(ctx context.Context, args []string) error {
 	if len(args) == 0 {
 		args = []string{"--help"}
@@ -70,27 +92,40 @@ func run(ctx context.Context, args []string) error {
 	if err := config.CheckNames(os.Environ()); err != nil {
 		return err
 	}
-	if b, ok := parsed.Selected().Target.Addr().Interface().(besider); ok && b.astray() {
+	if c, ok := parsed.Selected().Target.Addr().Interface().(companion); ok && c.lacks() {
 		settings, err := devSettings()
 		if err != nil {
 			return err
 		}
-		if parsed, err = parse(ctx, args, settings); err != nil {
-			return err
+		if settings != nil {
+			return accompany(ctx, args, settings)
 		}
 	}
 	return parsed.Run()
 }
 
-// parse parses the command line; shelf has values for settings that are set
-// nowhere.
-func parse(ctx context.Context, args []string, shelf map[string]string) (*kong.Context, error) {
+// accompany runs a command with the settings of a `kith dev`, and says so.
+func accompany(ctx context.Context, args []string, settings map[string]string) error {
+	parsed, err := parse(ctx, args, settings)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(os.Stderr, "kith: using the database of the `kith dev` in %s, and its settings, where no others are set\n", devFolder)
+	if err = parsed.Run(); exitCode(ctx, err) == exitDatabase {
+		err = fmt.Errorf("%w (is the `kith dev` in %s still running?)", err, devFolder)
+	}
+	return err
+}
+
+// parse parses the command line; settings has values, by name, for what is set nowhere
+// else.
+func parse(ctx context.Context, args []string, settings map[string]string) (*kong.Context, error) {
 	var c commands
 	parser, err := kong.New(&c, kong.Name("kith"),
 		kong.Description("kith keeps who follows whom, in MySQL and memcached."),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 100}), kong.Help(printHelp),
 		kong.Vars{"version": versionLine()},
-		kong.BindTo(ctx, (*context.Context)(nil)), config.Shelf(shelf))
+		kong.BindTo(ctx, (*context.Context)(nil)), config.Defaults(settings))
 	if err != nil {
 		return nil, fmt.Errorf("define the commands: %w", err)
 	}
@@ -125,4 +160,49 @@ func refuse(w io.Writer, err error) {
 		err = errors.New(refusal.Sentence)
 	}
 	fmt.Fprintln(w, "kith: "+strings.Join(strings.FieldsFunc(err.Error(), func(r rune) bool { return r == '\n' || r == '\r' }), "; "))
+}
+
+var errSecondSignal = errors.New("a second signal: what was under way is cut off")
+
+// echo is how long after a signal another is the same one: timeout(1) and
+// others send it to the process and to its group.
+const echo = 200 * time.Millisecond
+
+// again delivers a signal that comes after the first: a server that drains ends its
+// drain. Where nothing receives it, the program ends at once.
+var again = make(chan struct{})
+
+// onSignals returns a context that ends at SIGINT or SIGTERM.
+func onSignals() context.Context {
+	ctx, cancel := context.WithCancel(context.Background())
+	signals := make(chan os.Signal, 2)
+	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM)
+	go func() {
+		<-signals
+		cancel()
+		for last := time.Now(); ; {
+			if <-signals; time.Since(last) < echo {
+				continue
+			}
+			last = time.Now()
+			select {
+			case again <- struct{}{}:
+			default:
+				refuse(os.Stderr, errSecondSignal)
+				os.Exit(exitInterrupted)
+			}
+		}
+	}()
+	return ctx
+}
+
+// newLog makes the log that c asks for.
+func newLog(w io.Writer, c config.Log) *slog.Logger {
+	var level slog.Level
+	_ = level.UnmarshalText([]byte(c.Level)) // the tag enum lets only levels through that slog knows
+	options := &slog.HandlerOptions{Level: level}
+	if c.Format == "json" {
+		return slog.New(slog.NewJSONHandler(w, options))
+	}
+	return slog.New(slog.NewTextHandler(w, options))
 }

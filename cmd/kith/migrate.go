@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 
-	"kith/config"
 	"kith/repo/schema"
 )
 
@@ -15,31 +14,11 @@ type migrateCmd struct {
 	Down   migrateDownCmd   `cmd:"" help:"Take back the migration applied last, with the data of its table."`
 }
 
-// migrateOn are the settings of all three.
-type migrateOn struct {
-	MySQL config.MySQL `embed:"" group:"MySQL"`
-}
-
-func (m *migrateOn) astray() bool { return m.MySQL.DSN.Reveal() == "" }
-
-// with runs fn on the database.
-func (m *migrateOn) with(ctx context.Context, fn func(*schema.Schema) error) error {
-	if err := besideDev(ctx, &m.MySQL); err != nil {
-		return err
-	}
-	s, done, err := migrations(ctx, m.MySQL)
-	if err != nil {
-		return err
-	}
-	defer done()
-	return fn(s)
-}
-
-type migrateUpCmd struct{ migrateOn }
+type migrateUpCmd struct{ database }
 
 // Run applies what is not applied.
 func (m *migrateUpCmd) Run(ctx context.Context) error {
-	return m.with(ctx, func(s *schema.Schema) error {
+	return m.migrate(ctx, func(s *schema.Schema) error {
 		done, err := s.Up(ctx)
 		for _, one := range done {
 			fmt.Println("applied", one.Name)
@@ -52,13 +31,13 @@ func (m *migrateUpCmd) Run(ctx context.Context) error {
 }
 
 type migrateDownCmd struct {
-	migrateOn
+	database
 	Yes bool `help:"Do it. Without it the command only says what it would drop."`
 }
 
 // Run takes one migration back.
 func (m *migrateDownCmd) Run(ctx context.Context) error {
-	return m.with(ctx, func(s *schema.Schema) error {
+	return m.migrate(ctx, func(s *schema.Schema) error {
 		if !m.Yes {
 			last, down, err := s.Last(ctx)
 			if err != nil {
@@ -75,13 +54,13 @@ func (m *migrateDownCmd) Run(ctx context.Context) error {
 }
 
 type migrateStatusCmd struct {
-	migrateOn
+	database
 	asJSON
 }
 
 // Run shows every migration that the program or the database knows.
 func (m *migrateStatusCmd) Run(ctx context.Context) error {
-	return m.with(ctx, func(s *schema.Schema) error {
+	return m.migrate(ctx, func(s *schema.Schema) error {
 		all, err := s.Status(ctx)
 		if err != nil {
 			return err

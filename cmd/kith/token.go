@@ -20,7 +20,7 @@ type tokenCmd struct {
 	Token config.Token `embed:"" group:"Tokens"`
 }
 
-func (t *tokenCmd) astray() bool { return t.tool.astray() || t.Token.Secret.Reveal() == "" }
+func (t *tokenCmd) lacks() bool { return t.tool.lacks() || t.Token.Secret.Reveal() == "" }
 
 // Help is the text above the flags.
 func (tokenCmd) Help() string {
@@ -39,7 +39,10 @@ func (t *tokenCmd) Run(ctx context.Context) error {
 	if err != nil {
 		return wrong("--scope: %w", err)
 	}
-	if err := secretBesideDev(&t.Token); err != nil {
+	if t.Token.Secret.Reveal() == "" {
+		return wrong("KITH_TOKEN_SECRET (--token-secret) is not set: give it the secret of the server, or start `kith dev`, which makes one")
+	}
+	if err := config.Check(t.Token); err != nil {
 		return err
 	}
 	// The secret alone: a public key cannot sign.

@@ -94,10 +94,10 @@ func (s *stack) others(ctx context.Context, me account.Account, people []account
 	return ids
 }
 
-// secondTerminal says how to go on beside the running server. Other commands
-// look for it in the folder they are typed in.
+// secondTerminal says how to go on with companions, which look for the running server
+// in the folder that they are typed in.
 func secondTerminal(d *devCmd) string {
-	if !d.private || filepath.Clean(d.Dir) != devFolder {
+	if filepath.Clean(d.Dir) != devFolder {
 		return ""
 	}
 	return strings.ReplaceAll(`In a second terminal, in this folder:

@@ -1,0 +1,128 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"time"
+
+	"kith/config"
+	"kith/repo/schema"
+)
+
+// The files of a `kith dev` folder that this program writes.
+const (
+	devFolder       = ".kith"         // where `kith dev` keeps its data unless another folder is given
+	devSettingsFile = "settings.json" // there while it runs: what companions take from it, secrets included
+	devSecretFile   = "token_secret"  // made once
+)
+
+// database is what every command needs that works on the database and ends. Typed in a
+// folder where a `kith dev` runs, it is a companion of that: what is not set for the
+// command itself is as that `kith dev` has it. See run.
+type database struct {
+	MySQL config.MySQL `embed:"" group:"MySQL"`
+}
+
+// companion is a command that can take settings from a `kith dev`.
+type companion interface {
+	// lacks reports that a setting is missing without which the command cannot work.
+	lacks() bool
+}
+
+func (d *database) lacks() bool { return d.MySQL.DSN.Reveal() == "" }
+
+// devSettings returns the settings of the `kith dev` that runs in the folder of the
+// working directory, nil where none does.
+func devSettings() (map[string]string, error) {
+	path := filepath.Join(devFolder, devSettingsFile)
+	text, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	var values map[string]string
+	if err == nil {
+		err = json.Unmarshal(text, &values)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read the settings of `kith dev` in %s: %w", path, err)
+	}
+	return values, nil
+}
+
+// writeSettings writes what devSettings reads.
+func writeSettings(path string, s config.Settings) error {
+	text, err := json.MarshalIndent(s.Shared(), "", "  ")
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(path, append(text, '\n'), 0o600)
+}
+
+// check refuses a database that is missing, and settings that make no sense.
+func (d *database) check(sections ...any) error {
+	return cmp.Or(d.MySQL.Required(), config.Check(append(sections, d.MySQL)...))
+}
+
+// migrate runs fn on the tables of the database.
+func (d *database) migrate(ctx context.Context, fn func(*schema.Schema) error) error {
+	if err := d.check(); err != nil {
+		return err
+	}
+	s, done, err := migrations(ctx, d.MySQL)
+	if err != nil {
+		return err
+	}
+	defer done()
+	return fn(s)
+}
+
+// tool are the settings of commands that work on accounts and lists, beside servers.
+type tool struct {
+	database
+	Cache config.Cache `embed:"" group:"Cache"`
+}
+
+// with runs fn on the database. It writes no lists.
+func (t *tool) with(ctx context.Context, fn func(*stack) error) error {
+	if err := t.check(t.Cache); err != nil {
+		return err
+	}
+	return withStack(ctx, parts{mysql: t.MySQL, cache: t.Cache}, slog.New(slog.DiscardHandler), fn)
+}
+
+// listTool is a tool that writes lists, and cuts them where a server would.
+type listTool struct {
+	tool
+	Relation config.Relation `embed:"" group:"Relations"`
+}
+
+// with runs fn on the database.
+func (t *listTool) with(ctx context.Context, fn func(*stack) error) error {
+	if err := t.check(t.Cache, t.Relation); err != nil {
+		return err
+	}
+	return withStack(ctx, parts{mysql: t.MySQL, cache: t.Cache, relation: t.Relation}, slog.New(slog.DiscardHandler), fn)
+}
+
+// toolClose bounds how long a command waits for its last commits.
+const toolClose = 20 * time.Second
+
+// withStack runs fn on the stack of a process that comes and goes.
+func withStack(ctx context.Context, p parts, log *slog.Logger, fn func(*stack) error) error {
+	p.tool = true
+	s, err := openStack(ctx, p, log)
+	if err != nil {
+		return err
+	}
+	err = fn(s)
+	closing, cancel := context.WithTimeout(context.WithoutCancel(ctx), toolClose)
+	defer cancel()
+	return errors.Join(err, s.close(closing))
+}
