@@ -9,7 +9,7 @@
 //
 // New puts the tables together. A new resource is a package with a function Routes and
 // a line in New. A route says what it needs (core.Needs): scopes, a body and how long
-// it may be, whether it is a probe, and whether it lives longer than a request may.
+// it may be, its rate class, and whether it lives longer than a request may.
 //
 // # Endpoints
 //
@@ -135,12 +135,8 @@
 //
 // # Connections
 //
-// A listener.Listener has so many connections at most. Where all are taken, or the process may
-// open no more files, the one that has waited longest for a request makes room, so
-// that whoever holds connections keeps nobody out; those with a request under way stay,
-// and while all have one the next waits. net/http's own answers are said in JSON where
-// they leave a connection. /livez, /readyz and /metrics can be had on a listener of
-// their own (operations.Handler); then clients see no /metrics.
+// Their number is bounded; see package listener. /livez, /readyz and /metrics can be had
+// on an address of their own (operations.Handler); then clients see no /metrics.
 //
 // # Headers
 //

@@ -9,7 +9,6 @@ import (
 	"mime"
 	"mime/multipart"
 	"net/http"
-	"strconv"
 	"unicode/utf8"
 
 	"kith/app"
@@ -123,7 +122,7 @@ func readJSON(raw []byte) (Values, error) {
 	}
 	var v Values
 	for name, field := range object {
-		v = v.with(plainName(name), field)
+		v = v.with(plainName(name), field, single)
 	}
 	return v, nil
 }
@@ -152,34 +151,27 @@ func fits(raw []byte, most int) bool {
 	return n <= most && depth <= maxDepth
 }
 
-// with adds a field of a JSON object.
-func (v Values) with(name string, field any) Values {
+// with adds a field of a JSON object, or an element of such a field.
+func (v Values) with(name string, field any, s shape) Values {
 	switch field := field.(type) {
-	case string:
-		return append(v, value{name: name, text: field})
-	case bool:
-		return append(v, value{name: name, text: strconv.FormatBool(field)})
-	case json.Number:
-		return append(v, value{name: name, text: field.String()})
+	case nil:
+		return v
 	case []any:
+		if s != single {
+			return append(v, value{name: name, shape: odd})
+		}
 		if len(field) == 0 {
 			return append(v, value{name: name, shape: element})
 		}
 		for _, one := range field {
-			from := len(v)
-			if _, nested := one.([]any); nested {
-				v = append(v, value{name: name, shape: odd})
-				continue
-			}
-			v = v.with(name, one)
-			for i := from; i < len(v); i++ {
-				v[i].shape = max(v[i].shape, element)
-			}
+			v = v.with(name, one, element)
 		}
+		return v
 	case map[string]any:
 		return append(v, value{name: name, shape: odd})
+	default: // a text, a number or a boolean
+		return append(v, value{name, fmt.Sprint(field), s})
 	}
-	return v
 }
 
 // readMultipart reads the fields of a form; files are passed over.

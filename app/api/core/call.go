@@ -124,15 +124,17 @@ func (c *Call) Picture(png []byte) error {
 // Link sets the Link header of a page: the queries that lead to the next page and to
 // the previous one, "" where there is none.
 func (c *Call) Link(next, prev string) {
-	var links []string
-	here := "<" + c.Base() + c.Request.URL.EscapedPath() + "?"
+	here, links := "<"+c.Base()+c.Request.URL.EscapedPath()+"?", ""
 	if next != "" {
-		links = append(links, here+next+`>; rel="next"`)
+		links = here + next + `>; rel="next"`
+	}
+	if next != "" && prev != "" {
+		links += ", "
 	}
 	if prev != "" {
-		links = append(links, here+prev+`>; rel="prev"`)
+		links += here + prev + `>; rel="prev"`
 	}
-	if len(links) > 0 {
-		c.Response.Header().Set("Link", strings.Join(links, ", "))
+	if links != "" {
+		c.Response.Header().Set("Link", links)
 	}
 }

@@ -27,12 +27,12 @@ const (
 type Config struct {
 	Tokens   Tokens
 	Accounts *account.Service
-	// Interactions hears who is there; nil: nobody does.
+	// Interactions notes which accounts were seen; nil: none.
 	Interactions *interaction.Recorder
 
 	// BaseURL is the public address, without a slash at its end, that links
-	// begin with. Empty: what each request calls us, by its Host and whether it
-	// came over TLS. Set it behind a proxy that ends TLS.
+	// begin with. Empty: the Host of each request, and https where it came over
+	// TLS. Set it behind a proxy that ends TLS.
 	BaseURL string
 	// Domain is the name after the @ of an account; empty: the host of BaseURL,
 	// or localhost.

@@ -87,7 +87,7 @@ type counter[K comparable] struct {
 }
 
 func newCounter[K comparable](most int) counter[K] {
-	return counter[K]{most: most, own: map[K]int{}, seed: maphash.MakeSeed()}
+	return counter[K]{most: most, own: map[K]int{}, seed: maphash.MakeSeed(), shared: make([]int, sharedCounters)}
 }
 
 // add counts a key once more and returns its count.
@@ -96,9 +96,6 @@ func (c *counter[K]) add(key K) int {
 	if ok || len(c.own) < c.most {
 		c.own[key] = n + 1
 		return n + 1
-	}
-	if c.shared == nil {
-		c.shared = make([]int, sharedCounters)
 	}
 	at := &c.shared[maphash.Comparable(c.seed, key)%sharedCounters]
 	*at++

@@ -28,9 +28,8 @@ type Needs struct {
 	// LongLived lifts the time limit and the deadlines of the connection: the answer
 	// is a stream that ends when the client leaves or the server stops.
 	LongLived bool
-	// Probe is for machines that ask whether we live: it never counts, so that a
-	// balancer that asks often does not lose its server.
-	Probe bool
+	// Rate is Counted or Free.
+	Rate Rate
 	// Quiet is logged at debug, not at info.
 	Quiet bool
 }
@@ -40,6 +39,15 @@ type Needs struct {
 const (
 	NoBody    = 0
 	UsualBody = 1 // up to Config.MaxBody
+)
+
+// Rate is the class of a route for the rate limit.
+type Rate int
+
+// The classes. Probes are free: a balancer that asks often must not lose its server.
+const (
+	Counted Rate = iota
+	Free
 )
 
 // Public is what a route needs that anybody may call.

@@ -74,7 +74,7 @@ func New(cfg Config, routes ...[]Route) (*Server, error) {
 		if r.Method == http.MethodGet {
 			s.add(http.MethodHead, r)
 		}
-		s.byPath[endpoint{path: r.Path}] = &Route{Path: r.Path, Needs: Needs{Body: r.Body, Probe: r.Probe, Quiet: r.Quiet}}
+		s.byPath[endpoint{path: r.Path}] = &Route{Path: r.Path, Needs: Needs{Body: r.Body, Rate: r.Rate, Quiet: r.Quiet}}
 	}
 	return s, nil
 }
@@ -150,7 +150,7 @@ func (s *Server) pass(ctx context.Context, c *Call) (err error) {
 		c.claims, tokenErr = s.sessions.of(ctx, r.Header["Authorization"])
 		c.Account = c.claims.Account
 	}
-	if !c.route.Probe {
+	if c.route.Rate == Counted {
 		if err := s.rate.count(c, s.cfg.Now()); err != nil {
 			return err
 		}

@@ -192,14 +192,11 @@ func (v Values) Limit() (int, error) {
 
 // Flag returns a yes or no, nil where none was given.
 func (v Values) Flag(name string) (*bool, error) {
-	var yes bool
 	text, err := v.One(name)
-	if err != nil {
-		return nil, err
-	}
+	yes := false
 	switch strings.ToLower(text) {
 	case "":
-		return nil, nil
+		return nil, err
 	case "true", "1", "t", "on", "yes":
 		yes = true
 	case "false", "0", "f", "off", "no":

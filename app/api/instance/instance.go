@@ -24,6 +24,7 @@ var (
 
 // Routes returns the routes.
 func Routes(about About) []core.Route {
+	nothing := always("[]")
 	return []core.Route{
 		core.Get("/api/v1/instance", core.Public, about.instance),
 		core.Get("/api/v2/instance", core.Public, about.instanceV2),
@@ -37,7 +38,7 @@ func Routes(about About) []core.Route {
 		core.Get("/api/v1/filters", core.SignedIn("read:filters"), nothing),
 		core.Get("/api/v2/filters", core.SignedIn("read:filters"), nothing),
 		core.Get("/api/v1/followed_tags", core.SignedIn("read:follows"), nothing),
-		core.Get("/api/v1/push/subscription", core.SignedIn("push"), noObject),
+		core.Get("/api/v1/push/subscription", core.SignedIn("push"), always("{}")),
 		core.Get("/api/v1/preferences", core.SignedIn("read:accounts"), preferences),
 	}
 }
@@ -113,11 +114,10 @@ func (about About) nodeinfo(_ context.Context, c *core.Call) error {
 	})
 }
 
-// nothing is an empty list: of what kith does not have, and apps ask for when
-// they start.
-func nothing(_ context.Context, c *core.Call) error { return c.OK("[]") }
-
-func noObject(_ context.Context, c *core.Call) error { return c.OK("{}") }
+// always answers with the same.
+func always(body string) core.Handler {
+	return func(_ context.Context, c *core.Call) error { return c.OK(body) }
+}
 
 func picture(png []byte) core.Handler {
 	return func(_ context.Context, c *core.Call) error { return c.Picture(png) }

@@ -1,5 +1,11 @@
-// Package listener bounds the connections of an HTTP server, and says in JSON what
-// net/http answers by itself in plain text.
+// Package listener bounds the connections of an HTTP server. When they are all taken, or
+// the process may open no more files, the one that has waited longest for a request is
+// closed to let the next in, so that a client that holds many keeps no other out. One
+// with a request under way never is: while all have one, the next waits.
+//
+// It also says in JSON what net/http answers by itself in plain text, or, to an unknown
+// Expect, without a body. There is no hook for that. Each of these answers is one write
+// of its own and begins like none of ours, so it can be recognised at the connection.
 package listener
 
 import (
@@ -23,12 +29,7 @@ import (
 // warnEvery is how often the log says that connections are scarce.
 const warnEvery = 10 * time.Second
 
-// Listener bounds the connections of an HTTP server. When they are all taken, or
-// the process may open no more files, the one that has waited longest for a request
-// is closed to let the next in; one with a request under way never is. While all
-// have one, who comes next waits. It is safe for concurrent use.
-//
-// What net/http answers by itself leaves its connections as JSON, see jsonOf.
+// Listener accepts a bounded number of connections. It is safe for concurrent use.
 type Listener struct {
 	net.Listener
 	most int
@@ -109,12 +110,18 @@ func (l *Listener) Accept() (net.Conn, error) {
 	}
 }
 
-// admit waits for room.
+// admit makes raw one of ours once there is room.
 func (l *Listener) admit(raw net.Conn) (net.Conn, error) {
 	for {
-		if c := l.take(raw); c != nil {
+		l.mu.Lock()
+		if l.open < l.most {
+			defer l.mu.Unlock()
+			l.open++
+			c := &conn{Conn: raw, of: l}
+			c.waiting = l.waiting.PushBack(c)
 			return c, nil
 		}
+		l.mu.Unlock()
 		if l.reclaim() {
 			l.warn("all connections are taken: those that wait longest for a request are closed")
 			continue
@@ -127,19 +134,6 @@ func (l *Listener) admit(raw net.Conn) (net.Conn, error) {
 			return nil, net.ErrClosed
 		}
 	}
-}
-
-// take makes raw one of ours where there is room, else it returns nil.
-func (l *Listener) take(raw net.Conn) *conn {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.open >= l.most {
-		return nil
-	}
-	l.open++
-	c := &conn{Conn: raw, of: l}
-	c.waiting = l.waiting.PushBack(c)
-	return c
 }
 
 // reclaim closes the connection that has waited longest for a request, if any does.
@@ -253,11 +247,6 @@ func (c *conn) CloseWrite() error {
 	return nil
 }
 
-// What is no request that a handler could get, net/http answers by itself: in plain
-// text, or, to an unknown Expect, without a body. There is no hook for that. Each of
-// these answers is one write of its own and begins like no answer of ours, so they
-// can be told at the connection and said in JSON.
-
 const (
 	// plainHead is what follows the status line of its answers in plain text.
 	plainHead = "\r\nContent-Type: text/plain; charset=utf-8\r\nConnection: close\r\n\r\n"
@@ -289,8 +278,8 @@ func jsonOf(p []byte) []byte {
 	if !known || end < 0 {
 		return nil
 	}
-	unread := status == http.StatusExpectationFailed && bytes.HasSuffix(p, []byte(emptyTail))
-	if !unread && !bytes.HasPrefix(p[end:], []byte(plainHead)) {
+	empty := status == http.StatusExpectationFailed && bytes.HasSuffix(p, []byte(emptyTail))
+	if !empty && !bytes.HasPrefix(p[end:], []byte(plainHead)) {
 		return nil
 	}
 	body := ours.Body()

@@ -23,72 +23,67 @@ func Routes(of entity.Accounts, order *affinity.Service) []core.Route {
 	const one = "/api/v1/accounts/:id"
 	r, rel := resource{of, order}, of.Relations
 	return []core.Route{
-		core.Get(one+"/followers", core.Public, r.of(rel.Followers)),
-		core.Get(one+"/following", core.Public, r.of(rel.Following)),
+		core.Get(one+"/followers", core.Public, r.page(rel.Followers, entity.AppendAccount)),
+		core.Get(one+"/following", core.Public, r.page(rel.Following, entity.AppendAccount)),
 		core.Get(one+"/friends", core.Public, r.friends),
-		core.Get("/api/v1/blocks", core.SignedIn("read:blocks"), r.own(rel.Blocks, entity.AppendAccount)),
-		core.Get("/api/v1/mutes", core.SignedIn("read:mutes"), r.own(rel.Mutes, entity.AppendMuted)),
-		core.Get("/api/v1/follow_requests", core.SignedIn("read:follows"), r.own(rel.Requests, entity.AppendAccount)),
+		core.Get("/api/v1/blocks", core.SignedIn("read:blocks"), r.page(own(rel.Blocks), entity.AppendAccount)),
+		core.Get("/api/v1/mutes", core.SignedIn("read:mutes"), r.page(own(rel.Mutes), entity.AppendMuted)),
+		core.Get("/api/v1/follow_requests", core.SignedIn("read:follows"), r.page(own(rel.Requests), entity.AppendAccount)),
 	}
 }
 
-// of answers with a page of the list of the account in the path.
-func (r resource) of(load func(ctx context.Context, viewer, owner uint64, r relation.Range) (relation.Page, error)) core.Handler {
+// load returns a page of the list of owner, as viewer may see it.
+type load func(ctx context.Context, viewer, owner uint64, r relation.Range) (relation.Page, error)
+
+// own loads a list that only its owner sees: the caller.
+func own(list func(ctx context.Context, owner uint64, r relation.Range) (relation.Page, error)) load {
+	return func(ctx context.Context, viewer, _ uint64, r relation.Range) (relation.Page, error) {
+		return list(ctx, viewer, r)
+	}
+}
+
+// page answers with a page of a list, each account as write writes it.
+func (r resource) page(list load, write func([]byte, entity.Account) []byte) core.Handler {
 	return func(ctx context.Context, c *core.Call) error {
-		return r.page(ctx, c, entity.AppendAccount, func(part relation.Range) (relation.Page, error) {
-			return load(ctx, c.Account, c.ID, part)
-		})
-	}
-}
-
-// own answers with a page of one of the caller's own lists.
-func (r resource) own(load func(ctx context.Context, owner uint64, r relation.Range) (relation.Page, error), write func([]byte, entity.Account) []byte) core.Handler {
-	return func(ctx context.Context, c *core.Call) error {
-		return r.page(ctx, c, write, func(part relation.Range) (relation.Page, error) {
-			return load(ctx, c.Account, part)
-		})
-	}
-}
-
-func (r resource) page(ctx context.Context, c *core.Call, write func([]byte, entity.Account) []byte, load func(relation.Range) (relation.Page, error)) error {
-	q, err := c.Query()
-	if err != nil {
-		return err
-	}
-	part, err := rangeOf(q)
-	if err != nil {
-		return err
-	}
-	p, err := load(part)
-	if err != nil {
-		return err
-	}
-	ids := make([]uint64, len(p.People))
-	for i, one := range p.People {
-		ids[i] = one.ID
-	}
-	found, err := r.Load(ctx, c, ids)
-	if err != nil {
-		return err
-	}
-	at := 0 // who is not found is passed over
-	for i := range found {
-		for p.People[at].ID != found[i].ID {
-			at++
+		q, err := c.Query()
+		if err != nil {
+			return err
 		}
-		found[i].MutedUntil = p.People[at].MutedUntil
-	}
-	// Entries that were left out for the viewer count, so that nobody is skipped
-	// and nobody comes twice.
-	var next, prev string
-	if p.First.ID != 0 {
-		prev = fmt.Sprintf("limit=%d&since_id=%s", part.Limit, p.First)
-		if p.Full {
-			next = fmt.Sprintf("limit=%d&max_id=%s", part.Limit, p.Last)
+		part, err := rangeOf(q)
+		if err != nil {
+			return err
 		}
+		p, err := list(ctx, c.Account, c.ID, part)
+		if err != nil {
+			return err
+		}
+		ids := make([]uint64, len(p.People))
+		for i, one := range p.People {
+			ids[i] = one.ID
+		}
+		found, err := r.Load(ctx, c, ids)
+		if err != nil {
+			return err
+		}
+		at := 0 // an account that is not found is passed over
+		for i := range found {
+			for p.People[at].ID != found[i].ID {
+				at++
+			}
+			found[i].MutedUntil = p.People[at].MutedUntil
+		}
+		// Entries that were left out for the viewer count: no account is skipped or
+		// comes twice.
+		var next, prev string
+		if p.First.ID != 0 {
+			prev = fmt.Sprintf("limit=%d&since_id=%s", part.Limit, p.First)
+			if p.Full {
+				next = fmt.Sprintf("limit=%d&max_id=%s", part.Limit, p.Last)
+			}
+		}
+		c.Link(next, prev)
+		return c.Render(func(b []byte) []byte { return entity.AppendArray(b, found, write) })
 	}
-	c.Link(next, prev)
-	return c.Render(func(b []byte) []byte { return entity.AppendArray(b, found, write) })
 }
 
 // rangeOf reads limit, max_id, since_id and min_id. Of the last two min_id
@@ -122,4 +117,60 @@ func cursor(q core.Values, name string) (relation.Cursor, error) {
 		return at, core.Invalid("%s must come from the Link header of another page", name)
 	}
 	return at, nil
+}
+
+// The orders in which friends can be asked for.
+const (
+	byAffinity = "affinity"
+	byTime     = "recent"
+)
+
+// friends answers with a page of somebody's friends. Who owns the list sees it
+// in the order of affinity, unless order or a cursor says otherwise; everybody
+// else sees it by time.
+func (r resource) friends(ctx context.Context, c *core.Call) error {
+	q, err := c.Query()
+	if err != nil {
+		return err
+	}
+	order := q.Get("order")
+	if order != "" && order != byAffinity && order != byTime {
+		return core.Invalid("order must be affinity or recent")
+	}
+	_, notTime := relation.ParseCursor(q.Get("max_id"))
+	cursorByTime := notTime == nil || q.Get("since_id") != "" || q.Get("min_id") != ""
+	if r.affinity == nil || c.ID != c.Account || order == byTime || order == "" && cursorByTime {
+		return r.page(r.Relations.Friends, entity.AppendAccount)(ctx, c)
+	}
+	return r.friendsByAffinity(ctx, c, q)
+}
+
+// friendsByAffinity answers with a page of the caller's own friends.
+func (r resource) friendsByAffinity(ctx context.Context, c *core.Call, q core.Values) error {
+	if q.Get("since_id") != "" || q.Get("min_id") != "" {
+		return core.Invalid("friends by affinity page with max_id only")
+	}
+	limit, err := q.Limit()
+	if err != nil {
+		return err
+	}
+	var after affinity.Cursor
+	if text := q.Get("max_id"); text != "" {
+		var ok bool
+		if after, ok = affinity.ParseCursor(text); !ok {
+			return core.Invalid("max_id must come from the Link header of another page")
+		}
+	}
+	page, err := r.affinity.Friends(ctx, c.Account, after, limit)
+	if err != nil {
+		return err
+	}
+	found, err := r.Load(ctx, c, page.IDs)
+	if err != nil {
+		return err
+	}
+	if page.Full {
+		c.Link(fmt.Sprintf("order=affinity&limit=%d&max_id=%s", limit, page.Next), "")
+	}
+	return c.Render(func(b []byte) []byte { return entity.AppendArray(b, found, entity.AppendAccount) })
 }

@@ -31,7 +31,7 @@ type Ready func(context.Context) []string
 
 // Routes returns the routes; without a registry there are no metrics among them.
 func Routes(ready Ready, metrics *prometheus.Registry) []core.Route {
-	probe := core.Needs{Probe: true, Quiet: true}
+	probe := core.Needs{Rate: core.Free, Quiet: true}
 	all := []core.Route{
 		core.Get(livezPath, probe, func(_ context.Context, c *core.Call) error { return c.OK(alive) }),
 		core.Get(readyzPath, probe, func(ctx context.Context, c *core.Call) error { return ready.answer(ctx, c.Response, alive) }),
