@@ -20,7 +20,7 @@ func TestAccess_EveryRoute(t *testing.T) {
 	for _, r := range w.server.Routes() {
 		t.Run(r.Method+" "+r.Path, func(t *testing.T) {
 			path := pathOf(r)
-			got := w.nobody().send(r.Method, path, "", "")
+			got := w.anonymous().send(r.Method, path, "", "")
 			if !r.SignedIn {
 				if got.status == http.StatusUnauthorized || got.status == http.StatusForbidden {
 					t.Fatalf("got %d %s for a public route", got.status, got.body)
@@ -61,8 +61,8 @@ func otherScopes(wanted []string) []string {
 	return all
 }
 
-// What is listed as public is written down here once more, so that nobody
-// opens a route by accident.
+// What is listed as public is written down here once more, so that no
+// route is opened by accident.
 func TestAccess_PublicRoutes(t *testing.T) {
 	want := []string{
 		"/.well-known/nodeinfo", "/api/v1/accounts", "/api/v1/accounts/:id", "/api/v1/accounts/:id/followers",
@@ -127,7 +127,7 @@ func TestAccess_BadTokens(t *testing.T) {
 	good := w.as(me)
 	for name, c := range map[string]client{
 		"garbage": {w: w, token: "x"}, "half": {w: w, token: good.token[:len(good.token)-2]},
-		"long": {w: w, token: strings.Repeat("x", 9000)}, "of nobody": stranger,
+		"long": {w: w, token: strings.Repeat("x", 9000)}, "of no account": stranger,
 	} {
 		t.Run(name, func(t *testing.T) {
 			for _, path := range []string{"/api/v1/blocks", "/api/v1/instance", at(me, ""), "/api/v1/unknown"} {
@@ -154,13 +154,13 @@ func TestAccess_BadTokens(t *testing.T) {
 		w.clock.pass(50 * time.Second)
 		short.get("/api/v1/blocks").refused(http.StatusUnauthorized, "The access token is invalid")
 	})
-	t.Run("empty is nobody", func(t *testing.T) {
+	t.Run("empty is none", func(t *testing.T) {
 		for _, header := range []string{"Bearer ", "Bearer", "Basic eDp5", ""} {
 			r, _ := http.NewRequest(http.MethodGet, w.http.URL+"/api/v1/instance", nil)
 			r.Header.Set("Authorization", header)
-			w.nobody().do(r).want(http.StatusOK)
+			w.anonymous().do(r).want(http.StatusOK)
 			r.URL.Path = "/api/v1/blocks"
-			w.nobody().do(r).refused(http.StatusUnauthorized, "The access token is invalid")
+			w.anonymous().do(r).refused(http.StatusUnauthorized, "The access token is invalid")
 		}
 	})
 }
@@ -169,7 +169,7 @@ func TestAccess_ActorIsTheToken(t *testing.T) {
 	w := newWorld(t)
 	me, other, target := w.add(false), w.add(false), w.add(false)
 	into[rel](w.as(me).json(at(target, "/follow?account_id="+text(other)), `{"account_id":"`+text(other)+`","id":"`+text(other)+`"}`))
-	if got := into[[]who](w.nobody().get(at(target, "/followers"))); len(got) != 1 || got[0].ID != text(me) {
+	if got := into[[]who](w.anonymous().get(at(target, "/followers"))); len(got) != 1 || got[0].ID != text(me) {
 		t.Fatalf("got %v, want me", got)
 	}
 }
@@ -189,7 +189,7 @@ func TestSessions_TwoHeaders(t *testing.T) {
 			}
 			r.Header["Authorization"] = headers
 			t.Log(name)
-			w.nobody().do(r).refused(http.StatusBadRequest, "more than one Authorization header")
+			w.anonymous().do(r).refused(http.StatusBadRequest, "more than one Authorization header")
 		}
 	}
 	r, err := http.NewRequest(http.MethodGet, w.http.URL+"/api/v1/blocks", nil)
@@ -197,5 +197,5 @@ func TestSessions_TwoHeaders(t *testing.T) {
 		t.Fatal(err)
 	}
 	r.Header.Set("Authorization", "Bearer "+ann.token+", Bearer "+ben.token)
-	w.nobody().do(r).refused(http.StatusUnauthorized, "invalid")
+	w.anonymous().do(r).refused(http.StatusUnauthorized, "invalid")
 }

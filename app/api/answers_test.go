@@ -14,23 +14,23 @@ func TestAccounts(t *testing.T) {
 	w := newWorld(t)
 	ids := w.people(3)
 	a, b := text(ids[0]), text(ids[1])
-	got := names(into[[]who](w.nobody().get("/api/v1/accounts?id[]=" + b + "&id[]=x&id[]=9&id[]=" + a + "&id[]=" + b + "&id[]=-1&id[]=")))
+	got := names(into[[]who](w.anonymous().get("/api/v1/accounts?id[]=" + b + "&id[]=x&id[]=9&id[]=" + a + "&id[]=" + b + "&id[]=-1&id[]=")))
 	if !slices.Equal(got, []string{b, a}) {
 		t.Errorf("got %v, want %v", got, []string{b, a})
 	}
 	for _, query := range []string{"id=" + a, "id%5B%5D=" + a, "id[0]=" + a, "&&id=" + a + "&other=1"} {
-		if got := names(into[[]who](w.nobody().get("/api/v1/accounts?" + query))); !slices.Equal(got, []string{a}) {
+		if got := names(into[[]who](w.anonymous().get("/api/v1/accounts?" + query))); !slices.Equal(got, []string{a}) {
 			t.Errorf("%s: got %v, want %s", query, got, a)
 		}
 	}
-	if body := w.nobody().get("/api/v1/accounts").want(http.StatusOK).body; body != "[]" {
+	if body := w.anonymous().get("/api/v1/accounts").want(http.StatusOK).body; body != "[]" {
 		t.Errorf("got %s, want an empty list", body)
 	}
-	if got := into[who](w.nobody().get(at(ids[2], ""))); got.ID != text(ids[2]) {
+	if got := into[who](w.anonymous().get(at(ids[2], ""))); got.ID != text(ids[2]) {
 		t.Errorf("got %+v", got)
 	}
 	for _, acct := range []string{"Name%d", "@name%d", "NAME%d@kith.example", "name%d@KITH.example"} {
-		if got := into[who](w.nobody().get("/api/v1/accounts/lookup?acct=" + fmt.Sprintf(acct, ids[0]))); got.ID != a {
+		if got := into[who](w.anonymous().get("/api/v1/accounts/lookup?acct=" + fmt.Sprintf(acct, ids[0]))); got.ID != a {
 			t.Errorf("%s: got %+v", acct, got)
 		}
 	}
@@ -80,23 +80,23 @@ func TestSmallOnes(t *testing.T) {
 		t.Errorf("got %s", a.body)
 	}
 	into[map[string]any](w.as(me).get("/api/v1/preferences"))
-	v2 := into[map[string]any](w.nobody().get("/api/v2/instance"))
+	v2 := into[map[string]any](w.anonymous().get("/api/v2/instance"))
 	if v2["domain"] != "kith.example" || v2["version"] != "4.3.0 (compatible; kith 0.1)" {
 		t.Errorf("got %v", v2)
 	}
-	links := into[map[string][]map[string]string](w.nobody().get("/.well-known/nodeinfo"))
+	links := into[map[string][]map[string]string](w.anonymous().get("/.well-known/nodeinfo"))
 	if got := links["links"][0]["href"]; got != "https://kith.example/nodeinfo/2.0" {
 		t.Errorf("got %s", got)
 	}
 	node := into[struct {
 		Software struct{ Name string }
 		Metadata struct{ Upstream struct{ Name string } }
-	}](w.nobody().get("/nodeinfo/2.0"))
+	}](w.anonymous().get("/nodeinfo/2.0"))
 	if node.Software.Name != "kith" || node.Metadata.Upstream.Name != "mastodon" {
 		t.Errorf("got %+v", node)
 	}
 	for _, path := range []string{core.AvatarPath, core.HeaderPath} {
-		a := w.nobody().get(path).want(http.StatusOK)
+		a := w.anonymous().get(path).want(http.StatusOK)
 		if http.DetectContentType([]byte(a.body)) != "image/png" || a.header.Get("Content-Type") != "image/png" {
 			t.Errorf("%s is no PNG", path)
 		}

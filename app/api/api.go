@@ -29,7 +29,7 @@ type Config struct {
 	Relations *relation.Service
 	// Affinity puts one's own friends in order; nil: by time.
 	Affinity *affinity.Service
-	// Suggestions tells whom one may want to follow; nil: nobody.
+	// Suggestions are accounts that one may want to follow; nil: none.
 	Suggestions *suggest.Service
 
 	instance.About

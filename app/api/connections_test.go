@@ -63,7 +63,7 @@ func (v *visitor) hears(status int) {
 
 func (v *visitor) asks() { v.say("GET /livez HTTP/1.1\r\nHost: kith.test\r\n\r\n") }
 
-// gone tells whether the server has closed the connection.
+// gone reports whether the server has closed the connection.
 func (v *visitor) gone() bool {
 	v.t.Helper()
 	if _, err := v.conn.Write([]byte("GET /livez HTTP/1.1\r\nHost: kith.test\r\n\r\n")); err != nil {
@@ -73,8 +73,8 @@ func (v *visitor) gone() bool {
 	return err != nil
 }
 
-// Whoever sits on connections keeps nobody out: those without a request under way
-// are closed for others.
+// A client that holds many connections keeps no other out: those without a request
+// under way are closed.
 func TestListener_Idle(t *testing.T) {
 	for _, talks := range []bool{true, false} {
 		t.Run(fmt.Sprintf("having asked %v", talks), func(t *testing.T) {

@@ -38,7 +38,7 @@ func (w *costWorld) cases() map[string][]compared {
 		one:                  each(about, func(_, id, _ uint64) string { return at(id, "") }),
 		one + "/followers":   pages("/followers", list.Followers, star, tied, hoarder, viewer),
 		one + "/following":   pages("/following", list.Following, hoarder, viewer),
-		one + "/friends":     append(pages("/friends", list.Friends, hoarder, viewer), nearest()...),
+		one + "/friends":     append(pages("/friends", list.Friends, hoarder, viewer), byAffinity()...),
 		"GET /api/v1/blocks": owned("/api/v1/blocks", list.Blocking, hoarder), "GET /api/v1/mutes": owned("/api/v1/mutes", list.Muting, hoarder),
 		"GET /api/v1/follow_requests":    owned("/api/v1/follow_requests", list.Requests, hoarder),
 		"GET /api/v2/suggestions":        each(own, func(_, _, limit uint64) string { return fmt.Sprintf("/api/v2/suggestions?limit=%d", limit) }),
@@ -68,14 +68,14 @@ var (
 	own = []asked{{"star", star, star, small, small, 80}, {"tied", tied, tied, small, small, 40}, {"hoarder", hoarder, hoarder, small, small, 80},
 		{"viewer", viewer, viewer, small, small, 80}, {"viewer, 1", viewer, viewer, small, small, 1}}
 	// The first of about has no token.
-	about = []asked{{"star by nobody", 0, star, 0, small, 0}, {"star by viewer", viewer, star, other, small, 0}, {"star by hoarder", hoarder, star, other, small, 0},
+	about = []asked{{"star by anonymous", 0, star, 0, small, 0}, {"star by viewer", viewer, star, other, small, 0}, {"star by hoarder", hoarder, star, other, small, 0},
 		{"tied by viewer", viewer, tied, other, small, 0}, {"hoarder by viewer", viewer, hoarder, other, small, 0}, {"viewer by star", star, viewer, other, small, 0},
 		{"hoarder by tied", tied, hoarder, other, small, 0}, {"star by small", small, star, small, other, 0}, {"small by star", star, small, small, other, 0}}
 	lists = []asked{{"bigs by viewer", viewer, big0, small, little0, 0}, {"bigs by hoarder", hoarder, big0, small, little0, 0}, {"bigs by star", star, big0, other, little0, 0},
 		{"bigs by small", other, big0, other, little0, 0}, {"littles by star", star, little0, other, little0, 0}, {"littles by hoarder", hoarder, little0, other, little0, 0},
 		{"old followers by star", star, crowd0, other, little0, 0}, {"old followers by tied", tied, crowd0, other, little0, 0},
 		{"newest followers by viewer", viewer, crowd0 + crowdSize - 100, other, little0, 0},
-		{"nobodies by hoarder", hoarder, 1 << 40, other, 1 << 40, 0}, {"nobodies by star", star, 1 << 40, other, 1 << 40, 0}}
+		{"unknown accounts by hoarder", hoarder, 1 << 40, other, 1 << 40, 0}, {"unknown accounts by star", star, 1 << 40, other, 1 << 40, 0}}
 )
 
 // each makes a case of each asked.
@@ -118,10 +118,10 @@ func cursorAt(owner uint64, s list.Section, i int) string {
 	return list.Cursor{Time: inOrder(i), ID: crowd(first(owner, s) + i)}.String()
 }
 
-// cursor is a place to begin a page at.
+// cursor is a position to begin a page at.
 type cursor struct{ name, query string }
 
-// cursors are places in a section of so many, and places that nobody has.
+// cursors are positions in a section of so many, and positions that hold no entry.
 func cursors(owner uint64, s list.Section, size int) []cursor {
 	middle, end := cursorAt(owner, s, size/2), cursorAt(owner, s, 90)
 	return []cursor{{"", ""}, {", max_id in the middle", "&max_id=" + middle}, {", max_id at the end", "&max_id=" + end},
@@ -170,11 +170,11 @@ func listed(name string, as, smallAs uint64, path, smallPath string, owner uint6
 }
 
 func nameOf(id uint64) string {
-	return map[uint64]string{0: "nobody", star: "star", tied: "tied", hoarder: "hoarder", viewer: "viewer", small: "small", other: "other"}[id]
+	return map[uint64]string{0: "anonymous", star: "star", tied: "tied", hoarder: "hoarder", viewer: "viewer", small: "small", other: "other"}[id]
 }
 
-// nearest are friends in the order of affinity.
-func nearest() (cases []compared) {
+// byAffinity are friends in the order of affinity.
+func byAffinity() (cases []compared) {
 	for _, owner := range []uint64{hoarder, viewer} {
 		for _, limit := range []int{1, 40, 80} {
 			for _, after := range []string{"", "&max_id=s1-100-" + text(crowd(first(owner, list.Friends)+100)),

@@ -34,7 +34,7 @@ const (
 
 // request is one request of a test.
 type request struct {
-	as     uint64 // 0: nobody
+	as     uint64 // 0: anonymous
 	method string
 	path   string // with the query
 	body   string
@@ -67,8 +67,8 @@ func (c costed) ratio() float64 { return float64(c.large.time) / float64(c.small
 func (c costed) over() bool     { return c.ratio() > maxRatio || c.large.bytes > maxBytes }
 
 // TestCost asks every route about the largest accounts and by them, and holds
-// what it takes against small ones: nobody shall make a request dear for the
-// server by what they have, or others have, in their lists. A route that has no
+// what it takes against small ones: no list, whoever owns it, may make a request expensive
+// for the server. A route that has no
 // requests here fails, so that none can be forgotten.
 //
 // What the race detector costs is no measure: make test runs this test without it.
@@ -140,7 +140,7 @@ func (w *costWorld) measure(route string, c compared) costed {
 			s, shown := w.run(route, c, c.small(n))
 			l, also := w.run(route, c, c.large(n))
 			if shown > 0 && also == 0 {
-				w.t.Errorf("%s, %s: the answer shows nobody", route, c.name)
+				w.t.Errorf("%s, %s: the answer shows no account", route, c.name)
 			}
 			large, small = append(large, l), append(small, s)
 			spent += l.time
@@ -195,7 +195,7 @@ func (w *costWorld) run(route string, c compared, q request) (cost, int) {
 	return cost{took, after.TotalAlloc - before.TotalAlloc}, shown
 }
 
-// do runs a request that nobody measures, whatever the answer.
+// do runs a request that is not measured, whatever the answer.
 func (w *costWorld) do(q request) {
 	w.answer.reset()
 	w.server.ServeHTTP(&w.answer, q.http(w))

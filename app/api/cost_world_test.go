@@ -20,7 +20,7 @@ import (
 	"kith/app/token"
 	"kith/repo"
 	accounts "kith/repo/account"
-	near "kith/repo/affinity"
+	scores "kith/repo/affinity"
 	"kith/repo/cache"
 	"kith/repo/committer"
 	"kith/repo/db"
@@ -309,10 +309,10 @@ func newCostWorld(t testing.TB) *costWorld {
 	w.accounts = account.New(w.people, time.Now)
 	w.fill()
 	commits := committer.New(w.edits, committer.Config{})
-	affinities, marks := near.New(pool, mem, quiet), seen.New(pool)
+	affinities, marks := scores.New(pool, mem, quiet), seen.New(pool)
 	kept := suggestions.New(pool, mem, time.Now, quiet)
 	recorder := interaction.New(interaction.Config{Log: events.New(pool), Marks: marks, Weighs: func(string) bool { return true }, Every: time.Hour})
-	w.near(affinities, kept)
+	w.score(affinities, kept)
 	t.Cleanup(func() {
 		if err := commits.Close(context.Background()); err != nil {
 			t.Error(err)
@@ -372,15 +372,15 @@ func (w *costWorld) fill() {
 	w.t.Logf("written after %v", time.Since(begun).Round(time.Millisecond))
 }
 
-// near gives those with long and short lists affinities and suggestions.
-func (w *costWorld) near(affinities *near.Store, kept *suggestions.Store) {
+// score gives those with long and short lists affinities and suggestions.
+func (w *costWorld) score(affinities *scores.Store, kept *suggestions.Store) {
 	for owner, of := range map[uint64]uint64{hoarder: big0, viewer: big0, small: little0, other: little0} {
-		var entries []near.Entry
+		var entries []scores.Entry
 		for i := range 500 {
-			entries = append(entries, near.Entry{ID: crowd(first(owner, list.Friends) + i%short), Score: float32(1000 - i)})
+			entries = append(entries, scores.Entry{ID: crowd(first(owner, list.Friends) + i%short), Score: float32(1000 - i)})
 		}
-		near.Sort(entries)
-		won, err := affinities.Fold(w.t.Context(), repo.Bucket(owner), []near.Row{{Meta: row.Meta{AccountID: owner}, At: uint32(time.Now().Unix()), Entries: entries[:short]}}, nil, 1)
+		scores.Sort(entries)
+		won, err := affinities.Fold(w.t.Context(), repo.Bucket(owner), []scores.Row{{Meta: row.Meta{AccountID: owner}, At: uint32(time.Now().Unix()), Entries: entries[:short]}}, nil, 1)
 		if err != nil || !won {
 			w.t.Fatalf("affinity of %d: %v, %v", owner, won, err)
 		}

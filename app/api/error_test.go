@@ -31,9 +31,9 @@ func TestErrors_Sentences(t *testing.T) {
 		"wrong method":       {c.get(at(you, "/follow")), 405, "Method not allowed"},
 		"wrong method, post": {c.post("/api/v1/blocks"), 405, "Method not allowed"},
 		"unknown account":    {c.get(at(9, "")), 404, "Record not found"},
-		"follow nobody":      {c.post(at(9, "/follow")), 404, "Record not found"},
-		"block nobody":       {c.post(at(9, "/block")), 404, "Record not found"},
-		"followers, nobody":  {c.get(at(9, "/followers")), 404, "Record not found"},
+		"follow unknown":     {c.post(at(9, "/follow")), 404, "Record not found"},
+		"block unknown":      {c.post(at(9, "/block")), 404, "Record not found"},
+		"followers, unknown": {c.get(at(9, "/followers")), 404, "Record not found"},
 		"no id":              {c.get("/api/v1/accounts/abc"), 404, "Record not found"},
 		"id 0":               {c.post("/api/v1/accounts/0/follow"), 404, "Record not found"},
 		"id signed":          {c.get("/api/v1/accounts/-1"), 404, "Record not found"},
@@ -64,7 +64,7 @@ func TestErrors_Sentences(t *testing.T) {
 		"too many ids":       {c.get("/api/v1/accounts/relationships?" + strings.Repeat("id[]=1&", 101)), 422, "at most 100"},
 		"too many accounts":  {c.get("/api/v1/accounts?" + strings.Repeat("id[]=1&", 41)), 422, "at most 40"},
 		"too many familiar":  {c.get("/api/v1/accounts/familiar_followers?" + strings.Repeat("id=1&", 41)), 422, "at most 40"},
-		"lookup of nobody":   {c.get("/api/v1/accounts/lookup?acct=nobody"), 404, "Record not found"},
+		"lookup, unknown":    {c.get("/api/v1/accounts/lookup?acct=nobody"), 404, "Record not found"},
 		"lookup of nothing":  {c.get("/api/v1/accounts/lookup"), 404, "Record not found"},
 		"lookup elsewhere":   {c.get("/api/v1/accounts/lookup?acct=Name101@else.where"), 404, "Record not found"},
 	} {
@@ -157,7 +157,7 @@ func TestErrors_Codes(t *testing.T) {
 	c := w.as(me)
 	for want, got := range map[string]answer{
 		"400 invalid_request":        c.json(at(you, "/note"), "{"),
-		"401 invalid_token":          w.nobody().get("/api/v1/blocks"),
+		"401 invalid_token":          w.anonymous().get("/api/v1/blocks"),
 		"403 insufficient_scope":     w.as(me, "read:lists").get("/api/v1/blocks"),
 		"403 own_account":            c.post(at(me, "/mute")),
 		"404 not_found":              c.get(at(9, "")),

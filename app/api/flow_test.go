@@ -27,7 +27,7 @@ func TestFlow_FollowAndFriends(t *testing.T) {
 		t.Fatalf("got %+v, want friends", r)
 	}
 	for _, path := range []string{"/followers", "/following", "/friends"} {
-		people := into[[]who](w.nobody().get(at(a, path)))
+		people := into[[]who](w.anonymous().get(at(a, path)))
 		if len(people) != 1 || people[0].ID != text(b) || people[0].Followers != 1 || people[0].Following != 1 {
 			t.Fatalf("%s: got %+v, want b with its counts", path, people)
 		}
@@ -37,7 +37,7 @@ func TestFlow_FollowAndFriends(t *testing.T) {
 		t.Fatalf("got %+v, want b as a follower", r)
 	}
 	into[rel](w.as(a).post(at(b, "/remove_from_followers")))
-	if people := into[[]who](w.nobody().get(at(a, "/followers"))); len(people) != 0 {
+	if people := into[[]who](w.anonymous().get(at(a, "/followers"))); len(people) != 0 {
 		t.Fatalf("got %+v, want no followers", people)
 	}
 }
@@ -137,7 +137,7 @@ func TestFlow_FamiliarFollowers(t *testing.T) {
 	}
 	got := into[[]entry](w.as(me).get("/api/v1/accounts/familiar_followers?id[]=" + text(target) + "&id[]=" + text(me) + "&id[]=9"))
 	if len(got) != 2 || len(got[0].Accounts) != 1 || got[0].Accounts[0].ID != text(friend) || got[1].Accounts == nil {
-		t.Fatalf("got %+v, want the friend for the target and nobody for me", got)
+		t.Fatalf("got %+v, want the friend for the target and none for me", got)
 	}
 }
 
@@ -160,10 +160,10 @@ func TestFlow_Crowd(t *testing.T) {
 		})
 	}
 	crowd.Wait()
-	if got := into[who](w.nobody().get(at(star, ""))); got.Followers != 12 {
+	if got := into[who](w.anonymous().get(at(star, ""))); got.Followers != 12 {
 		t.Fatalf("got %d followers, want 12", got.Followers)
 	}
-	if got := into[[]who](w.nobody().get(at(star, "/followers"))); len(got) != 12 || got[0].Following != 1 {
+	if got := into[[]who](w.anonymous().get(at(star, "/followers"))); len(got) != 12 || got[0].Following != 1 {
 		t.Fatalf("got %+v, want 12 followers", got)
 	}
 }

@@ -25,7 +25,7 @@ func TestCORS(t *testing.T) {
 		r.Header.Set("Origin", "https://elk.zone")
 		r.Header.Set("Access-Control-Request-Method", "POST")
 		r.Header.Set("Access-Control-Request-Headers", "authorization,content-type")
-		a := w.nobody().do(r).want(http.StatusNoContent)
+		a := w.anonymous().do(r).want(http.StatusNoContent)
 		for name, want := range map[string]string{
 			"Access-Control-Allow-Origin": "*", "Access-Control-Allow-Headers": "authorization,content-type",
 			"Access-Control-Allow-Methods": "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS",
@@ -36,7 +36,7 @@ func TestCORS(t *testing.T) {
 		}
 	})
 	for _, path := range []string{"/api/v1/instance", "/api/v1/blocks", "/api/v1/unknown", "/.well-known/nodeinfo", "/nodeinfo/2.0"} {
-		a := w.nobody().get(path)
+		a := w.anonymous().get(path)
 		if strings.HasPrefix(path, "/api/") && a.header.Get("Cache-Control") != "private, no-store" {
 			t.Errorf("%s: got Cache-Control %q", path, a.header.Get("Cache-Control"))
 		}
@@ -44,7 +44,7 @@ func TestCORS(t *testing.T) {
 			t.Errorf("%s: got headers %v", path, a.header)
 		}
 	}
-	if a := w.nobody().get("/metrics"); a.header.Get("Access-Control-Allow-Origin") != "" {
+	if a := w.anonymous().get("/metrics"); a.header.Get("Access-Control-Allow-Origin") != "" {
 		t.Error("metrics may be read by every page")
 	}
 }
@@ -65,15 +65,15 @@ func TestRate(t *testing.T) {
 		t.Fatalf("got %v", a.header)
 	}
 	w.as(you).get("/api/v1/blocks").want(http.StatusOK)
-	w.nobody().get("/api/v1/instance").want(http.StatusOK)
+	w.anonymous().get("/api/v1/instance").want(http.StatusOK)
 	bad := client{w: w, token: "x"}
 	bad.get("/api/v1/instance").refused(http.StatusUnauthorized, "The access token is invalid")
 	bad.get("/api/v1/instance").refused(http.StatusUnauthorized, "The access token is invalid")
-	w.nobody().get("/api/v1/instance").refused(http.StatusTooManyRequests, "Too many requests")
-	w.nobody().get("/livez").want(http.StatusOK)
+	w.anonymous().get("/api/v1/instance").refused(http.StatusTooManyRequests, "Too many requests")
+	w.anonymous().get("/livez").want(http.StatusOK)
 	w.clock.pass(5 * time.Minute)
 	w.as(me).get("/api/v1/blocks").want(http.StatusOK)
-	w.nobody().get("/api/v1/instance").want(http.StatusOK)
+	w.anonymous().get("/api/v1/instance").want(http.StatusOK)
 }
 
 // Everything counts but what balancers ask.
@@ -83,13 +83,13 @@ func TestRate_Everything(t *testing.T) {
 		{"GET", "/api/v1/nothing"}, {"GET", core.AvatarPath}, {"POST", "/api/v1/blocks"},
 	} {
 		w := newWorld(t, func(c *api.Config) { c.RateLimit = 1 })
-		first := w.nobody().send(ask.method, ask.path, "", "")
-		second := w.nobody().send(ask.method, ask.path, "", "")
+		first := w.anonymous().send(ask.method, ask.path, "", "")
+		second := w.anonymous().send(ask.method, ask.path, "", "")
 		if first.status == http.StatusTooManyRequests || second.status != http.StatusTooManyRequests {
 			t.Errorf("%s %s: got %d, then %d; want a refusal of the second", ask.method, ask.path, first.status, second.status)
 		}
 		for _, path := range []string{"/livez", "/readyz", "/health"} {
-			w.nobody().get(path).want(http.StatusOK)
+			w.anonymous().get(path).want(http.StatusOK)
 		}
 	}
 }
@@ -98,7 +98,7 @@ func TestHeaders(t *testing.T) {
 	w := newWorld(t)
 	me := w.add(false)
 	for _, path := range []string{at(me, ""), "/api/v1/blocks", "/nothing", "/.well-known/nodeinfo", "/nodeinfo/2.0", core.AvatarPath, "/livez", "/readyz", "/metrics"} {
-		h := w.nobody().get(path).header
+		h := w.anonymous().get(path).header
 		if h.Get("X-Content-Type-Options") != "nosniff" || !strings.Contains(h.Get("Content-Security-Policy"), "default-src 'none'") {
 			t.Errorf("%s: got headers %v", path, h)
 		}
@@ -113,7 +113,7 @@ func TestRequestID(t *testing.T) {
 	for given, kept := range map[string]bool{"abc-123_X.y": true, "": false, "a b": false, strings.Repeat("x", 65): false, "a\"b": false} {
 		r, _ := http.NewRequest(http.MethodGet, w.http.URL+"/livez", nil)
 		r.Header.Set("X-Request-Id", given)
-		got := w.nobody().do(r).header.Get("X-Request-Id")
+		got := w.anonymous().do(r).header.Get("X-Request-Id")
 		if got == "" || (got == given) != kept {
 			t.Errorf("%q: got %q", given, got)
 		}
@@ -125,7 +125,7 @@ func TestLog(t *testing.T) {
 	me, you := w.add(false), w.add(false)
 	c := w.as(me)
 	c.form(at(you, "/note?secret=hunter2"), "comment=private").want(http.StatusOK)
-	w.nobody().get("/api/v1/no/such/thing?secret=hunter2").want(http.StatusNotFound)
+	w.anonymous().get("/api/v1/no/such/thing?secret=hunter2").want(http.StatusNotFound)
 	w.http.Close()
 	logged := w.log.String()
 	for _, secret := range []string{"hunter2", "private", c.token} {
@@ -150,7 +150,7 @@ func TestLog(t *testing.T) {
 		t.Errorf("what was found is logged with its path: %s", lines[0])
 	}
 	if strings.Contains(lines[1], "account") || !strings.Contains(lines[1], `"path":"/api/v1/no/such/thing"`) {
-		t.Errorf("nobody and nothing: got %s, want the path and no account", lines[1])
+		t.Errorf("an unknown path: got %s, want the path and no account", lines[1])
 	}
 }
 
@@ -158,17 +158,17 @@ func TestOperations(t *testing.T) {
 	w := newWorld(t, func(c *api.Config) {
 		c.Ready = func(context.Context) []string { return []string{"draining", "mysql"} }
 	})
-	w.nobody().get("/livez").want(http.StatusOK)
+	w.anonymous().get("/livez").want(http.StatusOK)
 	for _, path := range []string{"/readyz", "/health"} {
-		a := w.nobody().get(path).want(http.StatusServiceUnavailable)
+		a := w.anonymous().get(path).want(http.StatusServiceUnavailable)
 		if want := `{"error":"Not ready","code":"not_ready","not_ready":["draining","mysql"]}`; a.body != want {
 			t.Errorf("%s: got %s, want %s", path, a.body, want)
 		}
 	}
-	w.nobody().get("/api/v1/accounts/7/followers")
-	w.nobody().get("/api/v1/whatever/8")
-	w.nobody().send("BREW", "/api/v1/instance", "", "")
-	got := w.nobody().get("/metrics").want(http.StatusOK).body
+	w.anonymous().get("/api/v1/accounts/7/followers")
+	w.anonymous().get("/api/v1/whatever/8")
+	w.anonymous().send("BREW", "/api/v1/instance", "", "")
+	got := w.anonymous().get("/metrics").want(http.StatusOK).body
 	for _, want := range []string{
 		`kith_http_requests_total{method="GET",route="/api/v1/accounts/:id/followers",status="404"} 1`,
 		`kith_http_requests_total{method="GET",route="none",status="404"} 1`,
@@ -180,10 +180,10 @@ func TestOperations(t *testing.T) {
 		}
 	}
 	ready := newWorld(t)
-	if a := ready.nobody().get("/health"); a.body != `{"status":"UP"}` {
+	if a := ready.anonymous().get("/health"); a.body != `{"status":"UP"}` {
 		t.Errorf("got %s", a.body)
 	}
-	ready.nobody().get("/readyz").want(http.StatusOK)
+	ready.anonymous().get("/readyz").want(http.StatusOK)
 }
 
 // The pages of operators on an address of their own are those of the server, which
@@ -191,9 +191,9 @@ func TestOperations(t *testing.T) {
 func TestOperations_Apart(t *testing.T) {
 	reg := prometheus.NewRegistry()
 	w := newWorld(t, func(c *api.Config) { c.HideMetrics, c.Registry = true, reg })
-	w.nobody().get("/metrics").refused(http.StatusNotFound, "There is no such endpoint")
-	w.nobody().get("/livez").want(http.StatusOK)
-	w.nobody().get("/readyz").want(http.StatusOK)
+	w.anonymous().get("/metrics").refused(http.StatusNotFound, "There is no such endpoint")
+	w.anonymous().get("/livez").want(http.StatusOK)
+	w.anonymous().get("/readyz").want(http.StatusOK)
 	var missing []string
 	h := operations.Handler(reg, func(context.Context) []string { return missing })
 	ask := func(path string) (int, string) {
@@ -224,7 +224,7 @@ func TestOperations_Apart(t *testing.T) {
 func TestHead(t *testing.T) {
 	w := newWorld(t)
 	me := w.add(false)
-	a := w.nobody().send(http.MethodHead, at(me, ""), "", "").want(http.StatusOK)
+	a := w.anonymous().send(http.MethodHead, at(me, ""), "", "").want(http.StatusOK)
 	if a.body != "" || a.header.Get("Content-Length") == "0" {
 		t.Fatalf("got %q, %v", a.body, a.header)
 	}

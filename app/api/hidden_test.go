@@ -14,7 +14,7 @@ import (
 	"testing"
 
 	"kith/app/api/core"
-	near "kith/repo/affinity"
+	scores "kith/repo/affinity"
 )
 
 // planted is a score that occurs nowhere by accident.
@@ -56,15 +56,15 @@ func tracesIn(b []byte) (found []string) {
 	return found
 }
 
-// No endpoint tells a score, to whomever, in whatever part of its answer, nor
+// No endpoint shows a score, to any caller, in any part of its answer, nor
 // does the log, at any level, or a metric.
 func TestHidden_EveryEndpoint(t *testing.T) {
-	w, p := newNearWorld(t)
+	w, p := newAffinityWorld(t)
 	me, friends := circle(t, w, p)
 	stranger := w.add(false)
 	w.as(friends[1]).post(at(stranger, "/follow")).want(http.StatusOK)
 	for _, other := range []uint64{friends[1], friends[0], stranger} {
-		p.score(t, other, near.Entry{ID: me, Score: planted})
+		p.score(t, other, scores.Entry{ID: me, Score: planted})
 	}
 	if _, err := p.suggest.Make(t.Context(), me, false); err != nil {
 		t.Fatal(err)
@@ -73,7 +73,7 @@ func TestHidden_EveryEndpoint(t *testing.T) {
 		t.Fatalf("got %v suggested, want the stranger", got)
 	}
 	clients := map[string]client{"owner": w.as(me), "friend": w.as(friends[1]), "stranger": w.as(stranger),
-		"server": w.as(me, "read", "write", "follow", "profile", "write:interactions"), "nobody": w.nobody(), "forger": {w: w, token: "x"}}
+		"server": w.as(me, "read", "write", "follow", "profile", "write:interactions"), "anonymous": w.anonymous(), "forger": {w: w, token: "x"}}
 	walked := map[string]bool{}
 	for _, r := range w.server.Routes() {
 		for _, query := range []string{"", "?limit=1", "?order=affinity", "?order=affinity&limit=1", "?order=recent", "?order=score", "?id[]=" + text(me),
@@ -95,7 +95,7 @@ func TestHidden_EveryEndpoint(t *testing.T) {
 		t.Errorf("walked %d routes of %d", len(walked), len(w.server.Routes()))
 	}
 	if found := tracesIn([]byte(w.log.String())); len(found) > 0 {
-		t.Errorf("the log tells the score: %v", found)
+		t.Errorf("the log shows the score: %v", found)
 	}
 }
 
@@ -115,6 +115,6 @@ func noTrace(t *testing.T, what string, a answer) {
 	}
 	all.WriteString(a.body)
 	if found := tracesIn(all.Bytes()); len(found) > 0 {
-		t.Errorf("%s tells the score (%v): %s", what, found, all.String())
+		t.Errorf("%s shows the score (%v): %s", what, found, all.String())
 	}
 }

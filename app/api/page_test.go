@@ -58,7 +58,7 @@ func TestLinks_WalkEveryPageOnce(t *testing.T) {
 	}
 	for _, limit := range []int{1, 2, 5, 22, 23, 24, 80} {
 		path := fmt.Sprintf("%s?limit=%d", at(star, "/followers"), limit)
-		got := walk(t, w.nobody(), path, "next")
+		got := walk(t, w.anonymous(), path, "next")
 		slices.Sort(got)
 		want := textsOf(fans)
 		if !slices.Equal(got, want) {
@@ -66,7 +66,7 @@ func TestLinks_WalkEveryPageOnce(t *testing.T) {
 		}
 	}
 	t.Run("people left out", func(t *testing.T) {
-		for _, f := range fans[6:16] { // some pages have nobody left, some have a few
+		for _, f := range fans[6:16] { // some pages have no account left, some have a few
 			into[rel](w.as(viewer).post(at(f, "/block")))
 		}
 		got := walk(t, w.as(viewer), at(star, "/followers?limit=4"), "next")
@@ -95,13 +95,13 @@ func TestLinks_PrevFindsNewcomers(t *testing.T) {
 		}
 	}
 	follow(fans[:3])
-	first := w.nobody().get(at(star, "/followers"))
+	first := w.anonymous().get(at(star, "/followers"))
 	if linkOf(t, first, "next") != "" {
 		t.Fatalf("a page that is not full links to the next: %s", first.header.Get("Link"))
 	}
 	follow(fans[3:])
 	prev := strings.TrimPrefix(linkOf(t, first, "prev"), "https://kith.example")
-	got := names(into[[]who](w.nobody().get(prev)))
+	got := names(into[[]who](w.anonymous().get(prev)))
 	want := textsOf(fans[3:])
 	slices.Reverse(want)
 	if !slices.Equal(got, want) {
@@ -109,7 +109,7 @@ func TestLinks_PrevFindsNewcomers(t *testing.T) {
 	}
 	oldest := strings.Replace(prev, "since_id", "min_id", 1)
 	oldest = strings.Replace(oldest, "limit=40", "limit=1", 1)
-	if got := names(into[[]who](w.nobody().get(oldest))); !slices.Equal(got, textsOf(fans[3:4])) {
+	if got := names(into[[]who](w.anonymous().get(oldest))); !slices.Equal(got, textsOf(fans[3:4])) {
 		t.Fatalf("min_id: got %v, want the oldest newcomer", got)
 	}
 }
@@ -117,7 +117,7 @@ func TestLinks_PrevFindsNewcomers(t *testing.T) {
 func TestLinks_EmptyPageHasNone(t *testing.T) {
 	w := newWorld(t)
 	star, viewer := w.add(false), w.add(false)
-	if a := w.nobody().get(at(star, "/followers")); a.body != "[]" || a.header.Get("Link") != "" {
+	if a := w.anonymous().get(at(star, "/followers")); a.body != "[]" || a.header.Get("Link") != "" {
 		t.Fatalf("got %s with links %q", a.body, a.header.Get("Link"))
 	}
 	into[rel](w.as(w.add(false)).post(at(star, "/follow")))
@@ -137,16 +137,16 @@ func TestLimit(t *testing.T) {
 		"": 40, "?limit=": 40, "?limit=7": 7, "?limit=-7": 7, "?limit=80": 80, "?limit=81": 80,
 		"?limit=99999999999999999999": 80, "?limit=0": 0,
 	} {
-		if got := into[[]who](w.nobody().get(at(star, "/followers"+query))); len(got) != want {
+		if got := into[[]who](w.anonymous().get(at(star, "/followers"+query))); len(got) != want {
 			t.Errorf("%q: got %d, want %d", query, len(got), want)
 		}
 	}
 	for _, query := range []string{"limit=x", "limit=1.5", "limit=--1", "limit=+1"} {
-		w.nobody().get(at(star, "/followers?"+query)).refused(http.StatusBadRequest, "limit must be a number")
+		w.anonymous().get(at(star, "/followers?"+query)).refused(http.StatusBadRequest, "limit must be a number")
 	}
 	for _, name := range []string{"max_id", "since_id", "min_id"} {
 		for _, junk := range []string{"1", "x", "1-", "-1", "1-0", "01-1", "1-99999999999999999999", "1-1-1"} {
-			w.nobody().get(at(star, "/followers?"+name+"="+junk)).refused(http.StatusBadRequest, name+" must come from the Link header")
+			w.anonymous().get(at(star, "/followers?"+name+"="+junk)).refused(http.StatusBadRequest, name+" must come from the Link header")
 		}
 	}
 }

@@ -158,8 +158,8 @@ func (w *world) as(id uint64, scopes ...string) client {
 	return client{w: w, token: text}
 }
 
-// nobody is a client without a token.
-func (w *world) nobody() client { return client{w: w} }
+// anonymous is a client without a token.
+func (w *world) anonymous() client { return client{w: w} }
 
 type client struct {
 	w     *world

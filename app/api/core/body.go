@@ -127,9 +127,9 @@ func readJSON(raw []byte) (Values, error) {
 	return v, nil
 }
 
-// fits tells, before anything is made of it, whether JSON has at most so many
-// values and is not nested deeply: before each value stands a comma or what opens an
-// array or an object. What is no JSON is left to the decoder.
+// fits checks, before any value is decoded, that JSON has at most so many values and
+// is not nested deeply: a comma or an opening bracket comes before each value. The
+// decoder refuses what is no JSON.
 func fits(raw []byte, most int) bool {
 	n, depth, inText := 0, 0, false
 	for i := 0; i < len(raw) && n <= most && depth <= maxDepth; i++ {

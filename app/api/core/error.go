@@ -15,8 +15,8 @@ import (
 )
 
 // statuses are the codes: why a request failed, for programs, each with its status. The
-// text of a code stays as it is; the sentence beside it is for people and may change.
-// The doc of app/api tells what each means, and a test compares.
+// text of a code stays as it is; the sentence with it is for people and may change.
+// The doc of app/api says what each means; a test compares.
 var statuses = map[string]int{
 	"invalid_request":           http.StatusBadRequest,
 	"invalid_token":             http.StatusUnauthorized,
@@ -111,7 +111,7 @@ func Unprocessable(format string, args ...any) error {
 	return app.Refuse(app.Unprocessable, fmt.Sprintf(format, args...))
 }
 
-// refusalOf turns any error into what the caller is told.
+// refusalOf turns any error into what the caller reads.
 func refusalOf(err error) *Refusal {
 	var own *Refusal
 	var refusal *app.Error

@@ -13,10 +13,10 @@ import (
 
 const (
 	rateWindow = 5 * time.Minute
-	// maxCounted is how many accounts, and as many addresses, a window counts one
-	// by one: some 80 MB each when so many come.
+	// maxCounted is how many accounts, and as many addresses, have a counter of
+	// their own: some 80 MB each when there are so many.
 	maxCounted = 1 << 20
-	// sharedCounters count whoever comes after them.
+	// sharedCounters is how many counters the others share.
 	sharedCounters = 4096
 	// resetFormat is ISO 8601 with microseconds, as clients know it.
 	resetFormat = "2006-01-02T15:04:05.000000Z"
@@ -41,8 +41,7 @@ func newRate(limit int, proxies []netip.Prefix) *rate {
 
 const rateSeconds = int64(rateWindow / time.Second)
 
-// count counts a call, tells the caller where it stands and refuses what is
-// over the limit.
+// count counts a call, sets the headers of the rate limit and refuses what is over it.
 func (r *rate) count(c *Call, now time.Time) error {
 	if r.limit <= 0 {
 		return nil
@@ -77,8 +76,7 @@ func (r *rate) count(c *Call, now time.Time) error {
 }
 
 // counter counts by key, in bounded memory: the first keys have a counter each,
-// those that come later share some by their hash. So nobody goes uncounted, however
-// many there are.
+// later ones share some by their hash, so that all are counted, however many.
 type counter[K comparable] struct {
 	most   int
 	own    map[K]int
@@ -103,9 +101,9 @@ func (c *counter[K]) add(key K) int {
 }
 
 // client returns the address a request is counted under: the peer's, or, where
-// the peer is a trusted proxy, the last one in X-Forwarded-For that is not. What
-// is no address there makes all of it worthless: then it is the proxy's.
-// An IPv6 client has a network of its own and is counted by it.
+// the peer is a trusted proxy, the last one in X-Forwarded-For that is not. A header
+// with anything else than addresses is ignored: the request counts for the proxy.
+// An IPv6 client is counted by its network of 64 bits.
 func (r *rate) client(req *http.Request) netip.Addr {
 	peer, err := parseHop(req.RemoteAddr)
 	if err != nil {

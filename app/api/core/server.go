@@ -7,8 +7,8 @@
 //
 // A Route says what it needs (see Needs); resources declare theirs in tables, and
 // app/api puts the tables together. A Call is one request: who calls, what was sent
-// (Query, Body, PathID) and how to answer (Render, JSON, Link). Only this package, and
-// those beside it that must, know the codes of HTTP: errors get theirs in error.go.
+// (ID, Query, Body) and how to answer (Render, JSON, Link). Resources do not know the
+// codes of HTTP: errors get theirs in error.go.
 package core
 
 import (
@@ -50,8 +50,8 @@ type Server struct {
 	seconds  *prometheus.HistogramVec
 }
 
-// endpoint is a method and the pattern of a path; without a method it is what the
-// path has for all methods that it does not have.
+// endpoint is a method and the pattern of a path; the empty method stands for all that
+// the path does not have.
 type endpoint struct{ method, path string }
 
 var _ http.Handler = (*Server)(nil)
@@ -92,9 +92,9 @@ func (s *Server) Routes() []Route { return slices.Clone(s.routes) }
 // ServeHTTP answers one request.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.echo.ServeHTTP(w, r) }
 
-// serve is what every request passes through: id, time limit, the checks of pass,
-// and in the end errors, log line and metrics. next is what Echo says of a path or a
-// method that is in no table.
+// serve takes every request: id, time limit, the checks of pass, the handler, and at
+// the end errors, log line and metrics. next is Echo's answer to a path or a method that
+// is in no table.
 func (s *Server) serve(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(ec echo.Context) error {
 		c := &Call{Request: ec.Request(), Response: ec.Response(), server: s, begun: s.cfg.Now(), echo: ec, next: next, pattern: cmp.Or(ec.Path(), "none")}
@@ -184,7 +184,7 @@ func (s *Server) pass(ctx context.Context, c *Call) (err error) {
 	return c.route.Handle(ctx, c)
 }
 
-// maxLoggedPath is how much of the path of what is not there a log line has.
+// maxLoggedPath is how much of an unknown path a log line has.
 const maxLoggedPath = 200
 
 // done counts and logs a call that was answered.
@@ -224,8 +224,8 @@ func (s *Server) done(c *Call) {
 	s.cfg.Log.LogAttrs(ctx, level, "request", attrs...)
 }
 
-// requestID returns the id that the caller or a proxy gave, if it is sane, or a new one:
-// a word for this process and a number.
+// requestID returns the id that the caller or a proxy gave, if it is well-formed, or a
+// new one: a word for this process and a number.
 func (s *Server) requestID(r *http.Request) string {
 	id := r.Header.Get(echo.HeaderXRequestID)
 	if id == "" || len(id) > 64 || strings.Trim(id, idChars) != "" {
@@ -234,8 +234,8 @@ func (s *Server) requestID(r *http.Request) string {
 	return id
 }
 
-// Headers that are the same on every answer share their values, which nobody
-// changes.
+// Headers that are the same on every answer share their values, which must not be
+// changed.
 var (
 	anyOrigin = []string{"*"}
 	exposed   = []string{"Link, Mastodon-Async-Refresh, Retry-After, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, X-Request-Id"}

@@ -13,8 +13,8 @@ import (
 	"kith/app/token"
 )
 
-// Tokens verifies bearer tokens; it is an interface because tests put in keys that
-// are away.
+// Tokens verifies bearer tokens. It is an interface because in tests its keys cannot
+// be fetched.
 type Tokens interface {
 	Verify(ctx context.Context, text string) (token.Claims, error)
 }
@@ -33,12 +33,12 @@ type session struct {
 	until  time.Time // when the token must be verified again
 }
 
-// tokenSum stands for a token, so that a long one takes no more memory and cannot be
-// read there.
+// tokenSum stands for a token, so that a long one takes no more memory than a short one,
+// and a dump of the memory shows none.
 type tokenSum [sha256.Size]byte
 
 // sessions remembers tokens that were found good. When one generation is full
-// it becomes the old one, and what is still used moves over.
+// it becomes the old one, and tokens that are still used move to the new one.
 type sessions struct {
 	cfg      Config
 	mu       sync.Mutex
@@ -48,9 +48,9 @@ type sessions struct {
 func newSessions(cfg Config) *sessions { return &sessions{cfg: cfg, now: map[tokenSum]session{}} }
 
 // of returns the claims of the Authorization headers of a request. Several
-// are refused: a proxy may have believed another than we would. A header
-// without a bearer token has no claims, and so has an empty token, which clients
-// send that have none.
+// are refused: a proxy in front may have checked another one than we would. A header
+// without a bearer token has no claims, nor has an empty token, which clients without
+// one send.
 func (s *sessions) of(ctx context.Context, headers []string) (token.Claims, error) {
 	if len(headers) > 1 {
 		return token.Claims{}, errTwoTokens

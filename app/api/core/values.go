@@ -24,7 +24,7 @@ type shape uint8
 const (
 	single  shape = iota
 	element       // of an array
-	odd           // an object, or an array in an array: nothing that is asked for
+	odd           // an object, or an array in an array: no parameter is one
 )
 
 // How many lists show on a page.
@@ -142,8 +142,8 @@ func (v Values) All(name string) (texts []string, given bool, err error) {
 	return texts, given, nil
 }
 
-// IDs returns the account ids of the query, id[]=, which may be most in number. What
-// is no id is left out, as no account has it; what is named twice comes twice.
+// IDs returns the account ids of the query, id[]=, at most so many. What is no id is
+// left out, as no account has it; an id that is named twice comes twice.
 func (c *Call) IDs(most int) ([]uint64, error) {
 	v, err := c.Query()
 	if err != nil {
@@ -190,7 +190,7 @@ func (v Values) Limit() (int, error) {
 	return int(min(n, maxLimit)), nil
 }
 
-// Flag returns a yes or no, nil where none was given.
+// Flag returns true or false, nil where none was given.
 func (v Values) Flag(name string) (*bool, error) {
 	text, err := v.One(name)
 	yes := false

@@ -22,12 +22,12 @@ const (
 	// maxBody lets as many through as may come at once, whatever the limit for other
 	// bodies.
 	maxBody = 256 << 10
-	// maxAhead is how far the clocks of the product's servers may be before ours.
+	// maxAhead is how much later than ours the clocks of the product's servers may be.
 	maxAhead = 5 * time.Minute
 )
 
 type resource struct {
-	recorder *interaction.Recorder // nil: what comes is checked and dropped
+	recorder *interaction.Recorder // nil: what was sent is checked and dropped
 }
 
 // Routes returns the route of interactions.

@@ -225,7 +225,7 @@ func (c *conn) unlist() {
 	}
 }
 
-// Write sends p, and in place of what net/http says itself what we would.
+// Write sends p, or what we say instead where p is an answer of net/http itself.
 func (c *conn) Write(p []byte) (int, error) {
 	own := jsonOf(p)
 	if own == nil {
@@ -237,7 +237,7 @@ func (c *conn) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// CloseWrite tells the client that nothing more comes. net/http does so before it
+// CloseWrite ends the answer. net/http calls it before it
 // closes a connection on which the client may still be sending, so that the client
 // reads the answer to its end.
 func (c *conn) CloseWrite() error {

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// scripted is a listener that returns what it is told.
+// scripted is a listener that accepts what a test wrote down.
 type scripted struct {
 	net.Listener
 	next []func() (net.Conn, error)

@@ -136,7 +136,7 @@ func (r resource) mute(ctx context.Context, c *core.Call) error {
 	if err != nil {
 		return err
 	}
-	const most = int64(1<<63-1) / int64(time.Second) // as far as a Duration reaches; more is refused as is
+	const most = int64(1<<63-1) / int64(time.Second) // what a Duration can hold; the service refuses more than its limit
 	duration := time.Duration(min(max(seconds, -most), most)) * time.Second
 	after, err := r.Mute(ctx, c.Account, c.ID, notifications == nil || *notifications, duration)
 	return answer(c, after, err)

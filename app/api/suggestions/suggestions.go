@@ -1,4 +1,4 @@
-// Package suggestions answers whom an account may want to follow.
+// Package suggestions has the accounts that one may want to follow.
 package suggestions
 
 import (
@@ -12,7 +12,7 @@ import (
 
 type resource struct {
 	entity.Accounts
-	suggest *suggest.Service // nil: nobody is suggested
+	suggest *suggest.Service // nil: none
 }
 
 // Routes returns the routes of suggestions.

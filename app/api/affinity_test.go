@@ -15,7 +15,7 @@ import (
 	"kith/app/interaction"
 	"kith/app/suggest"
 	"kith/repo"
-	near "kith/repo/affinity"
+	scores "kith/repo/affinity"
 	"kith/repo/cache"
 	"kith/repo/cache/cachetest"
 	"kith/repo/dbtest"
@@ -135,17 +135,17 @@ func TestInteractions_ServersOnly(t *testing.T) {
 	for _, scopes := range [][]string{{"read", "write", "follow"}, {"write"}, {"read:interactions"}, {"write:statuses"}} {
 		w.as(me, scopes...).json("/api/v1/interactions", body).refused(http.StatusForbidden, "outside the authorized scopes")
 	}
-	w.nobody().json("/api/v1/interactions", body).refused(http.StatusUnauthorized, "invalid")
+	w.anonymous().json("/api/v1/interactions", body).refused(http.StatusUnauthorized, "invalid")
 	if r.finish(t); len(r.events) != 0 {
 		t.Errorf("got %v", r.events)
 	}
 }
 
-func TestInteractions_OwnEyes(t *testing.T) {
+func TestInteractions_VisitsAndSeen(t *testing.T) {
 	w, r := newRecordedWorld(t)
 	me, you := w.add(false), w.add(false)
 	w.as(me).get(at(you, "")).want(http.StatusOK)
-	w.nobody().get(at(you, "")).want(http.StatusOK)
+	w.anonymous().get(at(you, "")).want(http.StatusOK)
 	w.as(me).get(at(99999, "")).want(http.StatusNotFound)
 	r.finish(t)
 	if want := []interaction.Event{{Actor: me, Target: you, Kind: "visit", At: uint32(w.clock.Now().Unix())}}; !slices.Equal(r.events, want) {
@@ -180,21 +180,21 @@ func TestInteractions_Follows(t *testing.T) {
 	}
 }
 
-// nearParts are real services about who is near, on the database of a live world.
-type nearParts struct {
-	affinities *near.Store
+// affinityParts are real services about affinity, on the database of a live world.
+type affinityParts struct {
+	affinities *scores.Store
 	suggest    *suggest.Service
 	recorder   *interaction.Recorder
 }
 
-// newNearWorld is a live world with all services.
-func newNearWorld(t *testing.T) (*world, *nearParts) {
+// newAffinityWorld is a live world with all services.
+func newAffinityWorld(t *testing.T) (*world, *affinityParts) {
 	t.Helper()
 	pool := dbtest.DB(t)
 	local := cachetest.Local(t)
 	quiet := slog.New(slog.DiscardHandler)
 	store := rows.New(pool, cache.NewNone(), 0, time.Now)
-	p := &nearParts{affinities: near.New(pool, local, quiet)}
+	p := &affinityParts{affinities: scores.New(pool, local, quiet)}
 	var order *affinity.Service
 	w := newLiveWorld(t, func(c *api.Config) {
 		marks := seen.New(pool)
@@ -213,21 +213,21 @@ func newNearWorld(t *testing.T) (*world, *nearParts) {
 }
 
 // score gives an account its affinities.
-func (p *nearParts) score(t *testing.T, id uint64, entries ...near.Entry) {
+func (p *affinityParts) score(t *testing.T, id uint64, entries ...scores.Entry) {
 	t.Helper()
 	now, err := p.affinities.Fresh(t.Context(), []uint64{id})
 	if err != nil {
 		t.Fatal(err)
 	}
-	won, err := p.affinities.Fold(t.Context(), repo.Bucket(id), []near.Row{{Meta: now[id].Meta, At: uint32(time.Now().Unix()), Entries: entries}}, nil, 1)
+	won, err := p.affinities.Fold(t.Context(), repo.Bucket(id), []scores.Row{{Meta: now[id].Meta, At: uint32(time.Now().Unix()), Entries: entries}}, nil, 1)
 	if err != nil || !won {
 		t.Fatalf("got %v, %v", won, err)
 	}
 }
 
-// circle is somebody with five friends, of whom the second is the nearest and
+// circle is somebody with five friends, of whom the second has the highest affinity and
 // then the first.
-func circle(t *testing.T, w *world, p *nearParts) (me uint64, friends []uint64) {
+func circle(t *testing.T, w *world, p *affinityParts) (me uint64, friends []uint64) {
 	t.Helper()
 	me, friends = w.add(false), w.people(5)
 	for _, f := range friends {
@@ -235,7 +235,7 @@ func circle(t *testing.T, w *world, p *nearParts) (me uint64, friends []uint64) 
 		w.as(me).post(at(f, "/follow")).want(http.StatusOK)
 		w.as(f).post(at(me, "/follow")).want(http.StatusOK)
 	}
-	p.score(t, me, near.Entry{ID: friends[1], Score: planted}, near.Entry{ID: friends[0], Score: 1})
+	p.score(t, me, scores.Entry{ID: friends[1], Score: planted}, scores.Entry{ID: friends[0], Score: 1})
 	return me, friends
 }
 
@@ -262,7 +262,7 @@ func next(t *testing.T, a answer) string {
 }
 
 func TestFriends_Order(t *testing.T) {
-	w, p := newNearWorld(t)
+	w, p := newAffinityWorld(t)
 	me, friends := circle(t, w, p)
 	byAffinity, byTime := pick(friends, 1, 0, 4, 3, 2), pick(friends, 4, 3, 2, 1, 0)
 	for name, c := range map[string]struct {
@@ -275,7 +275,7 @@ func TestFriends_Order(t *testing.T) {
 		"own by time":            {w.as(me), "?order=recent", byTime},
 		"a friend's":             {w.as(friends[1]), "", byTime},
 		"a friend's by affinity": {w.as(friends[1]), "?order=affinity", byTime},
-		"nobody":                 {w.nobody(), "?order=affinity", byTime},
+		"anonymous":              {w.anonymous(), "?order=affinity", byTime},
 		"a server":               {w.as(friends[2], "write:interactions", "read"), "?order=affinity", byTime},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -290,7 +290,7 @@ func TestFriends_Order(t *testing.T) {
 			a := w.as(me).get(path)
 			got = append(got, names(into[[]who](a))...)
 			if path = next(t, a); path != "" && len(got) == 2 { // scores change meanwhile
-				p.score(t, me, near.Entry{ID: friends[4], Score: 9}, near.Entry{ID: friends[1], Score: 1})
+				p.score(t, me, scores.Entry{ID: friends[4], Score: 9}, scores.Entry{ID: friends[1], Score: 1})
 			}
 		}
 		if !slices.Equal(got, byAffinity) {
@@ -304,7 +304,7 @@ func TestFriends_Order(t *testing.T) {
 			t.Errorf("got %v, want %v", got, byTime[2:4])
 		}
 	})
-	for _, query := range []string{"?order=near", "?order=affinity&max_id=5-7", "?max_id=junk", "?order=affinity&since_id=5-7", "?order=recent&max_id=s1-0-5", "?limit=x"} {
+	for _, query := range []string{"?order=nearest", "?order=affinity&max_id=5-7", "?max_id=junk", "?order=affinity&since_id=5-7", "?order=recent&max_id=s1-0-5", "?limit=x"} {
 		w.as(me).get(at(me, "/friends"+query)).want(http.StatusBadRequest)
 	}
 	w.as(friends[1]).get(at(me, "/friends?max_id=s1-0-5")).want(http.StatusBadRequest)
@@ -318,7 +318,7 @@ type suggested struct {
 }
 
 func TestSuggestions(t *testing.T) {
-	w, p := newNearWorld(t)
+	w, p := newAffinityWorld(t)
 	me, f, x, y := w.add(false), w.add(false), w.add(false), w.add(false)
 	for _, pair := range [][2]uint64{{me, f}, {f, y}, {f, x}} {
 		w.clock.pass(time.Second)
@@ -357,6 +357,6 @@ func TestSuggestions(t *testing.T) {
 	}
 	w.as(me).post(at(y, "/follow")).want(http.StatusOK)
 	if got := ids("/api/v2/suggestions"); len(got) != 0 {
-		t.Errorf("got %v, want nobody", got)
+		t.Errorf("got %v, want none", got)
 	}
 }
