@@ -86,26 +86,11 @@ var _ Cache = None{}
 // NewNone returns a cache that holds nothing.
 func NewNone() None { return None{} }
 
-// Get finds nothing.
-func (None) Get(context.Context, []string, []Held) {}
-
-// Heads finds nothing.
-func (None) Heads(context.Context, []string, []Held) {}
-
-// Fill does nothing.
-func (None) Fill(context.Context, []Entry) {}
-
-// Put does nothing.
+func (None) Get(context.Context, []string, []Held)          {}
+func (None) Heads(context.Context, []string, []Held)        {}
+func (None) Fill(context.Context, []Entry)                  {}
 func (None) Put(context.Context, []Entry) map[string]uint64 { return nil }
-
-// Disown does nothing.
-func (None) Disown(context.Context, []string) {}
-
-// Drop does nothing.
-func (None) Drop(context.Context, []string) {}
-
-// Ping returns nil.
-func (None) Ping(context.Context) error { return nil }
-
-// Close returns nil.
-func (None) Close() error { return nil }
+func (None) Disown(context.Context, []string)               {}
+func (None) Drop(context.Context, []string)                 {}
+func (None) Ping(context.Context) error                     { return nil }
+func (None) Close() error                                   { return nil }

@@ -7,6 +7,7 @@ import (
 	"crypto/subtle"
 	"fmt"
 	"log/slog"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -214,37 +215,36 @@ const maxRecent = 1 << 20
 // the same identity. Other processes may have learned of a new one meanwhile and have
 // filled the cache under it with rows from before: these keys are dropped there.
 type recent struct {
-	mu            sync.Mutex
-	before, since []string // the question under way
+	mu    sync.Mutex
+	keys  []string
+	asked int // how many of them are from before the question under way
 }
 
 func (r *recent) add(keys ...string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	room := max(0, maxRecent-len(r.before)-len(r.since))
-	r.since = append(r.since, keys[:min(len(keys), room)]...)
+	r.keys = append(r.keys, keys[:min(len(keys), maxRecent-len(r.keys))]...)
 }
 
 // ask begins a question.
 func (r *recent) ask() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.before, r.since = append(r.before, r.since...), nil
+	r.asked = len(r.keys)
 }
 
 // same ends a question whose answer was that nothing changed.
 func (r *recent) same() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.before = nil
+	r.keys = slices.Delete(r.keys, 0, r.asked)
 }
 
 // take ends a question whose answer was another identity, and returns all keys.
 func (r *recent) take() []string {
-	r.ask()
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	all := r.before
-	r.before = nil
+	all := r.keys
+	r.keys = nil
 	return all
 }

@@ -290,7 +290,7 @@ func (m *Memcached) Fill(ctx context.Context, entries []Entry) {
 	for i := range entries {
 		entries[i].Token = Token{}
 	}
-	all := m.commands(s, entries, nil)
+	all := m.commands(s, entries)
 	m.client.Do(ctx, all)
 	var bodies []memcache.Command
 	for _, e := range entries {
@@ -303,7 +303,7 @@ func (m *Memcached) Fill(ctx context.Context, entries []Entry) {
 		case err == memcache.ErrHeld:
 			m.metrics.held.Inc()
 			if len(e.Body) > 0 && !e.apart() {
-				bodies = append(bodies, m.body(s, e, nil))
+				bodies = append(bodies, m.body(s, e))
 			}
 		default:
 			m.metrics.fillFailed.Inc()
@@ -314,19 +314,13 @@ func (m *Memcached) Fill(ctx context.Context, entries []Entry) {
 }
 
 // commands returns what stores entries: where a body is apart it is stored before its
-// head, so that no head is without its own. An entry takes the place of what its token
-// stands for, one without a token that of nothing. buffers get what bodies may be
-// put together in.
-func (m *Memcached) commands(s *sealer, entries []Entry, buffers *[]*[]byte) []memcache.Command {
+// head, so that no head is without its own. An entry replaces what its token
+// stands for, one without a token nothing.
+func (m *Memcached) commands(s *sealer, entries []Entry) []memcache.Command {
 	all := make([]memcache.Command, 0, len(entries))
 	for _, e := range entries {
 		if e.apart() {
-			var b *[]byte
-			if buffers != nil {
-				b = bodies.Get().(*[]byte)
-				*buffers = append(*buffers, b)
-			}
-			all = append(all, m.body(s, e, b))
+			all = append(all, m.body(s, e))
 		}
 		head := memcache.Command{Verb: memcache.Add, Key: e.Key, Value: s.seal(e.Key, encode(e)), Expiry: m.cfg.expiry(e), CAS: e.Token}
 		if e.Token != (Token{}) {
@@ -337,20 +331,16 @@ func (m *Memcached) commands(s *sealer, entries []Entry, buffers *[]*[]byte) []m
 	return all
 }
 
+// bodies are buffers in which bodies were put together. Lists are long, and each commit
+// sends those of its rows.
+var bodies = sync.Pool{New: func() any { return new([]byte) }}
+
 // body stores a whole entry under its body key, whatever is there: readers hold it
 // against the ver under the entry's own key, where order is kept.
-func (m *Memcached) body(s *sealer, e Entry, buffer *[]byte) memcache.Command {
-	if buffer == nil {
-		buffer = new([]byte)
-	}
-	key := e.Key + bodySuffix
-	*buffer = s.seal(key, pack((*buffer)[:0], kindWhole, e))
-	return memcache.Command{Verb: memcache.Set, Key: key, Value: *buffer, Expiry: m.cfg.Expiry}
+func (m *Memcached) body(s *sealer, e Entry) memcache.Command {
+	key, buffer := e.Key+bodySuffix, *bodies.Get().(*[]byte)
+	return memcache.Command{Verb: memcache.Set, Key: key, Value: s.seal(key, pack(buffer[:0], kindWhole, e)), Expiry: m.cfg.Expiry}
 }
-
-// bodies has the buffers in which Put puts bodies together. Lists are long, and each
-// commit sends those of its rows.
-var bodies = sync.Pool{New: func() any { return new([]byte) }}
 
 // Put stores entries whose Ver is higher than the held one, or has the servers forget
 // them as soon as they can. Only then are they kept in this process: until a server has
@@ -428,13 +418,13 @@ func (m *Memcached) older(s *sealer, entries []Entry, ahead map[string]uint64) [
 // swap stores entries. It returns those whose old item was not there any more, without
 // their token. What memcached refuses is deleted, so that no older row stays.
 func (m *Memcached) swap(s *sealer, entries []Entry) (lost []Entry) {
-	var buffers []*[]byte
-	all := m.commands(s, entries, &buffers)
+	all := m.commands(s, entries)
 	m.client.Write(all)
 	var failed []Entry
 	for _, e := range entries {
 		refused := false
 		if e.apart() {
+			bodies.Put(&all[0].Value)
 			refused, all = all[0].Err != nil, all[1:]
 		}
 		err := all[0].Err
@@ -450,9 +440,6 @@ func (m *Memcached) swap(s *sealer, entries []Entry) (lost []Entry) {
 		default:
 			failed = append(failed, e)
 		}
-	}
-	for _, b := range buffers {
-		bodies.Put(b)
 	}
 	m.fail(failed)
 	return lost

@@ -9,7 +9,7 @@ import (
 // metrics counts what a cache does. The labels are resolved once.
 type metrics struct {
 	registerer prometheus.Registerer // nil: count, but show nobody
-	all        collectors
+	all        *prometheus.Registry
 
 	hit, miss, away                        prometheus.Counter // of kith_cache_gets_total
 	stored, newer, failed, tooLarge        prometheus.Counter // of kith_cache_puts_total
@@ -31,7 +31,7 @@ func newMetrics(r prometheus.Registerer) (*metrics, error) {
 	refused := prometheus.NewCounter(prometheus.CounterOpts{Name: "kith_cache_refused_total",
 		Help: "Cached items whose checksum or layout is wrong: they were changed, or put by others. They are dropped and read afresh."})
 	m := &metrics{
-		registerer: r, all: collectors{gets, puts, fills, disowned, refused},
+		registerer: r, all: prometheus.NewRegistry(),
 		hit: gets.WithLabelValues("hit"), miss: gets.WithLabelValues("miss"), away: gets.WithLabelValues("away"),
 		stored: puts.WithLabelValues("stored"), newer: puts.WithLabelValues("newer"),
 		failed: puts.WithLabelValues("failed"), tooLarge: puts.WithLabelValues("too_large"),
@@ -39,6 +39,7 @@ func newMetrics(r prometheus.Registerer) (*metrics, error) {
 		fillFailed: fills.WithLabelValues("failed"), fillTooLarge: fills.WithLabelValues("too_large"),
 		disowned: disowned, refused: refused,
 	}
+	m.all.MustRegister(gets, puts, fills, disowned, refused)
 	if r != nil {
 		if err := r.Register(m.all); err != nil {
 			return nil, fmt.Errorf("register cache metrics: %w", err)
@@ -66,22 +67,5 @@ func (m *metrics) count(all []Held, away int) {
 func (m *metrics) close() {
 	if m.registerer != nil {
 		m.registerer.Unregister(m.all)
-	}
-}
-
-// collectors are registered together.
-type collectors []prometheus.Collector
-
-// Describe describes all.
-func (all collectors) Describe(to chan<- *prometheus.Desc) {
-	for _, c := range all {
-		c.Describe(to)
-	}
-}
-
-// Collect collects all.
-func (all collectors) Collect(to chan<- prometheus.Metric) {
-	for _, c := range all {
-		c.Collect(to)
 	}
 }

@@ -80,12 +80,14 @@ func New(cfg Config) (*Client, error) {
 		return nil, err
 	}
 	c := &Client{timeout: cfg.Timeout, registerer: cfg.Registerer}
-	c.metrics = newMetrics(c)
+	c.metrics = newMetrics(func() []*server { return c.servers })
 	for _, name := range cfg.Servers {
-		c.servers = append(c.servers, newServer(name, cfg, c.metrics))
+		s := newServer(name, cfg, c.metrics)
+		c.servers = append(c.servers, s)
+		c.metrics.show(s)
 	}
 	if c.registerer != nil {
-		if err := c.registerer.Register(c.metrics); err != nil {
+		if err := c.registerer.Register(c.metrics.all); err != nil {
 			return nil, fmt.Errorf("register the metrics of memcached: %w", err)
 		}
 	}
@@ -224,7 +226,7 @@ func (c *Client) Close() error {
 		s.close()
 	}
 	if c.registerer != nil {
-		c.registerer.Unregister(c.metrics)
+		c.registerer.Unregister(c.metrics.all)
 	}
 	return nil
 }

@@ -80,12 +80,6 @@ func (s *server) newSession() *session {
 	return ses
 }
 
-// isUp reports whether readers may read.
-func (s *server) isUp() bool {
-	ses := s.session.Load()
-	return ses != nil && ses.open.Load()
-}
-
 // get puts the items of the keys at the given indices into out.
 func (s *server) get(keys []string, at []int, out []Item, long bool) {
 	ses, err := s.session.Load(), error(nil)
