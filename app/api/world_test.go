@@ -21,6 +21,7 @@ import (
 	"kith/app/relation"
 	"kith/app/token"
 	accounts "kith/repo/account"
+	"kith/repo/cache"
 	"kith/repo/cache/cachetest"
 	"kith/repo/committer"
 	"kith/repo/dbtest"
@@ -86,10 +87,15 @@ func newBrokenWorld(t testing.TB, options ...option) (*world, *memory) {
 // newLiveWorld makes a world on a real database.
 func newLiveWorld(t testing.TB, options ...option) *world {
 	t.Helper()
+	return newLiveWorldOn(t, cachetest.Local(t), options...)
+}
+
+// newLiveWorldOn is newLiveWorld with a cache.
+func newLiveWorldOn(t testing.TB, c cache.Cache, options ...option) *world {
+	t.Helper()
 	pool := dbtest.DB(t)
-	local := cachetest.Local(t)
-	store := rows.New(pool, local, 0, time.Now)
-	people := accounts.New(pool, local)
+	store := rows.New(pool, c, 0, time.Now)
+	people := accounts.New(pool, c)
 	edits := committer.New(store, committer.Config{})
 	t.Cleanup(func() {
 		if err := edits.Close(context.Background()); err != nil {

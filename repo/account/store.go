@@ -52,7 +52,7 @@ func New(database *sqlx.DB, c cache.Cache) *Store {
 // put puts a committed account into the cache.
 func (s *Store) put(ctx context.Context, a Account) {
 	s.show.Outdate([]uint64{a.ID})
-	s.rows.Tell(ctx, []uint64{a.ID}, []Account{a})
+	s.rows.Put(ctx, []uint64{a.ID}, []Account{a})
 }
 
 // Load returns the accounts of ids that exist, through the cache.

@@ -36,8 +36,8 @@
 // are only shown stay fresh there for a second, and are used unasked.
 //
 // A commit is one trip to memcached: a batch of all its rows, bodies before heads. Whoever
-// read a row from the cache has its token (memcached's own), so that the next ver takes
-// its place without a look at what is held.
+// read a row from the cache has its token (memcached's own), so that the next ver replaces
+// it without a look at what is held.
 //
 // # Why a row does not go back
 //
@@ -72,7 +72,7 @@
 // of it a moment later than others may have committed under the old one while those
 // filled the cache under the new: what it put since it last asked is dropped there.
 //
-// # Who is believed
+// # Forged items
 //
 // An edit begins with what the cache says, so whoever could put a row there could make
 // it the database's. Every item ends with a checksum of its key and all its bytes, ver

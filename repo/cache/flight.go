@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"sync"
 )
 
@@ -21,15 +23,15 @@ var errLeaderGone = errors.New("the leader of the flight is gone")
 //
 // The zero value is ready. Values are shared between callers, who must not
 // change them.
-type Flight[V any] struct {
+type Flight[K comparable, V any] struct {
 	mu      sync.Mutex
-	flights map[string]*flight[V] // by key, while they load
+	flights map[K]*flight[K, V] // while they load
 }
 
 // flight is one call of load. Its values and err are set before done closes.
-type flight[V any] struct {
+type flight[K comparable, V any] struct {
 	done   chan struct{}
-	values map[string]V
+	values map[K]V
 	err    error
 }
 
@@ -42,39 +44,50 @@ type flight[V any] struct {
 //
 // A caller that joins a flight may get rows as old as the begin of that
 // flight; see Forget.
-func (f *Flight[V]) Do(ctx context.Context, keys []string,
-	load func(context.Context, []string) (map[string]V, error)) (map[string]V, error) {
-	got := make(map[string]V, len(keys))
-	left := keys
+func (f *Flight[K, V]) Do(ctx context.Context, keys []K, load func(context.Context, []K) (map[K]V, error)) (map[K]V, error) {
+	got := make(map[K]V, len(keys))
 	for range maxJoins {
-		own, mine, joined := f.board(left)
+		own, mine, joined := f.board(keys)
 		if len(mine) > 0 {
 			if err := f.lead(ctx, own, mine, load); err != nil {
 				return nil, err
 			}
-			pick(got, own.values, mine)
+			maps.Copy(got, own.values)
 		}
-		var err error
-		if left, err = wait(ctx, joined, got); err != nil {
-			return nil, err
+		keys = nil
+		for other, theirs := range joined {
+			select {
+			case <-other.done:
+			case <-ctx.Done():
+				return nil, fmt.Errorf("wait for another reader: %w", ctx.Err())
+			}
+			if other.err != nil {
+				keys = append(keys, theirs...)
+				continue
+			}
+			for _, key := range theirs {
+				if v, found := other.values[key]; found {
+					got[key] = v
+				}
+			}
 		}
-		if len(left) == 0 {
+		if len(keys) == 0 {
 			return got, nil
 		}
 	}
-	values, err := load(ctx, left)
+	values, err := load(ctx, keys)
 	if err != nil {
 		return nil, err
 	}
-	pick(got, values, left)
+	maps.Copy(got, values)
 	return got, nil
 }
 
 // Forget makes later callers of Do load keys anew instead of joining a flight
-// that began earlier. A writer calls it after its commit and before it tells
-// anybody of it, so that whoever then reads sees the commit. (Flights in other
+// that began earlier. A writer calls it after its commit and before it updates
+// the cache, so that whoever then reads sees the commit. (Flights in other
 // processes go on; there a reader may be late by the length of one load.)
-func (f *Flight[V]) Forget(keys []string) {
+func (f *Flight[K, V]) Forget(keys []K) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for _, key := range keys {
@@ -84,76 +97,39 @@ func (f *Flight[V]) Forget(keys []string) {
 
 // board takes the lead of the keys that nobody loads, and returns them with
 // the flight they are on, and the other keys by the flight to join.
-func (f *Flight[V]) board(keys []string) (own *flight[V], mine []string, joined map[*flight[V]][]string) {
-	own = &flight[V]{done: make(chan struct{}), err: errLeaderGone}
+func (f *Flight[K, V]) board(keys []K) (own *flight[K, V], mine []K, joined map[*flight[K, V]][]K) {
+	own = &flight[K, V]{done: make(chan struct{}), err: errLeaderGone}
+	joined = make(map[*flight[K, V]][]K)
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.flights == nil {
-		f.flights = make(map[string]*flight[V])
+		f.flights = make(map[K]*flight[K, V])
 	}
 	for _, key := range keys {
-		other, found := f.flights[key]
-		switch {
-		case found && other == own: // a key named twice
-		case found:
-			if joined == nil {
-				joined = make(map[*flight[V]][]string)
-			}
-			joined[other] = append(joined[other], key)
-		default:
+		switch other, found := f.flights[key]; {
+		case !found:
 			f.flights[key] = own
 			mine = append(mine, key)
+		case other != own && !slices.Contains(joined[other], key): // else a key named twice
+			joined[other] = append(joined[other], key)
 		}
 	}
 	return own, mine, joined
 }
 
-// lead loads keys for everybody who joined fl. If load panics, fl ends with
+// lead loads keys for everybody who joined own. If load panics, own ends with
 // errLeaderGone and the panic goes on.
-func (f *Flight[V]) lead(ctx context.Context, fl *flight[V], keys []string,
-	load func(context.Context, []string) (map[string]V, error)) error {
+func (f *Flight[K, V]) lead(ctx context.Context, own *flight[K, V], keys []K, load func(context.Context, []K) (map[K]V, error)) error {
 	defer func() {
-		f.land(fl, keys)
-		close(fl.done)
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		for _, key := range keys {
+			if f.flights[key] == own { // else Forget came, and perhaps another flight
+				delete(f.flights, key)
+			}
+		}
+		close(own.done)
 	}()
-	fl.values, fl.err = load(ctx, keys)
-	return fl.err
-}
-
-// land takes keys off the map, unless Forget did and another flight has them.
-func (f *Flight[V]) land(fl *flight[V], keys []string) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	for _, key := range keys {
-		if f.flights[key] == fl {
-			delete(f.flights, key)
-		}
-	}
-}
-
-// wait adds the values of the joined flights to got and returns the keys of
-// those that failed.
-func wait[V any](ctx context.Context, joined map[*flight[V]][]string, got map[string]V) (left []string, err error) {
-	for fl, keys := range joined {
-		select {
-		case <-fl.done:
-		case <-ctx.Done():
-			return nil, fmt.Errorf("wait for another reader: %w", ctx.Err())
-		}
-		if fl.err != nil {
-			left = append(left, keys...)
-			continue
-		}
-		pick(got, fl.values, keys)
-	}
-	return left, nil
-}
-
-// pick copies the values of keys.
-func pick[V any](to, from map[string]V, keys []string) {
-	for _, key := range keys {
-		if v, found := from[key]; found {
-			to[key] = v
-		}
-	}
+	own.values, own.err = load(ctx, keys)
+	return own.err
 }

@@ -40,7 +40,7 @@ func wantRows(t *testing.T, got map[string]string, err error, keys ...string) {
 }
 
 // lead starts a flight of keys that ends as load does once release is closed.
-func lead(f *cache.Flight[string], ctx context.Context, keys []string, load loader) (release chan struct{}) {
+func lead(f *cache.Flight[string, string], ctx context.Context, keys []string, load loader) (release chan struct{}) {
 	release = make(chan struct{})
 	begun := make(chan struct{})
 	go func() {
@@ -60,7 +60,7 @@ func lead(f *cache.Flight[string], ctx context.Context, keys []string, load load
 }
 
 func TestFlight_Alone(t *testing.T) {
-	var f cache.Flight[string]
+	var f cache.Flight[string, string]
 	var asked []string
 	got, err := f.Do(t.Context(), []string{"a", "b", "a", "gone"},
 		func(ctx context.Context, keys []string) (map[string]string, error) {
@@ -84,7 +84,7 @@ func failing(context.Context, []string) (map[string]string, error) { return nil,
 // TestFlight_Join has many callers wait for one load.
 func TestFlight_Join(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var f cache.Flight[string]
+		var f cache.Flight[string, string]
 		release := lead(&f, t.Context(), []string{"a", "b"}, table)
 		var loads atomic.Int64
 		for range 100 {
@@ -110,7 +110,7 @@ func TestFlight_Join(t *testing.T) {
 // TestFlight_Once counts the loads of a key that a thousand callers miss.
 func TestFlight_Once(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var f cache.Flight[string]
+		var f cache.Flight[string, string]
 		var loads atomic.Int64
 		for range 1000 {
 			go func() {
@@ -147,7 +147,7 @@ func TestFlight_LeaderLost(t *testing.T) {
 
 func testLeaderLost(t *testing.T, load loader, end func(cancel func(), release chan struct{})) {
 	synctest.Test(t, func(t *testing.T) {
-		var f cache.Flight[string]
+		var f cache.Flight[string, string]
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
 		release := lead(&f, ctx, []string{"a", "b"}, load)
@@ -174,7 +174,7 @@ func testLeaderLost(t *testing.T, load loader, end func(cancel func(), release c
 // TestFlight_AllFail checks that waiters get an error of their own, and soon.
 func TestFlight_AllFail(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var f cache.Flight[string]
+		var f cache.Flight[string, string]
 		begin := time.Now()
 		var callers sync.WaitGroup
 		for i := range 50 {
@@ -198,7 +198,7 @@ func TestFlight_AllFail(t *testing.T) {
 
 func TestFlight_ContextEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var f cache.Flight[string]
+		var f cache.Flight[string, string]
 		release := lead(&f, t.Context(), []string{"a"}, table)
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
@@ -213,7 +213,7 @@ func TestFlight_ContextEnds(t *testing.T) {
 // reader that must see it.
 func TestFlight_Forget(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var f cache.Flight[string]
+		var f cache.Flight[string, string]
 		old := func(context.Context, []string) (map[string]string, error) {
 			return map[string]string{"a": "old", "b": "old"}, nil
 		}
@@ -240,7 +240,7 @@ func TestFlight_Forget(t *testing.T) {
 // TestFlight_Crowd runs overlapping sets of keys that load, fail, panic, are
 // cancelled and forgotten all at once; who gets rows gets the right ones.
 func TestFlight_Crowd(t *testing.T) {
-	var f cache.Flight[string]
+	var f cache.Flight[string, string]
 	var crowd sync.WaitGroup
 	for range 32 {
 		crowd.Go(func() {
@@ -254,7 +254,7 @@ func TestFlight_Crowd(t *testing.T) {
 	wantRows(t, got, err, "a")
 }
 
-func crowdMember(t *testing.T, f *cache.Flight[string]) {
+func crowdMember(t *testing.T, f *cache.Flight[string, string]) {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	defer func() { recover() }()

@@ -10,7 +10,7 @@ import (
 	"github.com/maypok86/otter/v2"
 )
 
-// entryOverhead is about what an entry costs beside its key and value: the
+// entryOverhead is about what an entry costs besides its key and value: the
 // node in otter's table and policy, and two slice headers.
 const entryOverhead = 160
 
@@ -45,7 +45,7 @@ func (e Entry) weight() int64 { return int64(entryOverhead + len(e.Key) + e.byte
 // decide stores next. Where something is held, f says what is stored instead, or that
 // nothing is. otter holds the lock of the key while it asks, so nothing comes between.
 func (m *memory) decide(next kept, f func(old, next kept) (kept, bool)) {
-	next.Key = strings.Clone(next.Key) // lets go of the keys beside it
+	next.Key = strings.Clone(next.Key) // lets go of the other keys of the call
 	m.Compute(next.Key, func(old kept, found bool) (kept, otter.ComputeOp) {
 		if found {
 			var store bool

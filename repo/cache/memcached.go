@@ -155,11 +155,11 @@ func (m *Memcached) Get(ctx context.Context, keys []string, out []Held) {
 		if !h.Found || h.kind == kindWhole {
 			continue
 		}
-		near, ok := m.local.GetIfPresent(keys[i])
+		local, ok := m.local.GetIfPresent(keys[i])
 		switch {
-		case ok && near.Ver == h.Ver && !near.Partial:
-			near.Token = h.Token // that of the item as it is now
-			h.Entry = near.Entry
+		case ok && local.Ver == h.Ver && !local.Partial:
+			local.Token = h.Token // that of the item as it is now
+			h.Entry = local.Entry
 			continue
 		case h.kind == kindApart:
 			far, at = append(far, keys[i]), append(at, i)
@@ -191,8 +191,8 @@ func (m *Memcached) Heads(ctx context.Context, keys []string, out []Held) {
 	var at []int
 	now, away := time.Now(), 0
 	for i, key := range keys {
-		if near, ok := m.local.GetIfPresent(key); ok && now.Before(near.fresh) {
-			out[i] = Held{Entry: near.Entry, Found: true}
+		if local, ok := m.local.GetIfPresent(key); ok && now.Before(local.fresh) {
+			out[i] = Held{Entry: local.Entry, Found: true}
 		} else {
 			far, at = append(far, key), append(at, i)
 		}

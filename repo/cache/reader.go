@@ -11,7 +11,7 @@ import (
 // others that want the same rows meanwhile wait for that caller.
 type Reader[V any] struct {
 	Cache  Cache
-	Flight Flight[V]
+	Flight Flight[uint64, V]
 	// Key appends the name of the entry of a row; the name carries the version of
 	// its form.
 	Key func(b []byte, id uint64) []byte
@@ -39,22 +39,16 @@ func (r *Reader[V]) Read(ctx context.Context, ids []uint64) ([]V, error) {
 	if len(missing) == 0 {
 		return out, nil
 	}
-	idOf := make(map[string]uint64, len(missing))
-	wanted := make([]string, 0, len(missing))
-	for _, i := range missing {
-		if _, twice := idOf[keys[i]]; !twice {
-			idOf[keys[i]] = ids[i]
-			wanted = append(wanted, keys[i])
-		}
+	wanted := make([]uint64, len(missing))
+	for i, at := range missing {
+		wanted[i] = ids[at]
 	}
-	loaded, err := r.Flight.Do(ctx, wanted, func(ctx context.Context, keys []string) (map[string]V, error) {
-		return r.fill(ctx, keys, idOf)
-	})
+	loaded, err := r.Flight.Do(ctx, wanted, r.load)
 	if err != nil {
 		return nil, err
 	}
 	for _, i := range missing {
-		out[i] = loaded[keys[i]]
+		out[i] = loaded[ids[i]]
 	}
 	return out, nil
 }
@@ -84,7 +78,7 @@ func (r *Reader[V]) keys(ids []uint64) []string {
 	return keys
 }
 
-// held puts what the cache has into out and returns the places of what it lacks.
+// held puts what the cache has into out and returns the indices of what it lacks.
 func (r *Reader[V]) held(ctx context.Context, ids []uint64, keys []string, out []V) (missing []int) {
 	got := borrow(len(keys))
 	defer giveBack(got)
@@ -101,7 +95,7 @@ func (r *Reader[V]) held(ctx context.Context, ids []uint64, keys []string, out [
 		}
 		var err error
 		if out[i], err = r.Unpack(ids[i], h.Entry); err != nil {
-			r.Cache.Drop(ctx, keys[i:i+1]) // or Fill, which only adds, could not mend it
+			r.Cache.Drop(ctx, keys[i:i+1]) // or Fill, which only adds, could not repair it
 			missing = append(missing, i)
 		}
 	}
@@ -124,46 +118,40 @@ func giveBack(s *[]Held) {
 	helds.Put(s)
 }
 
-func (r *Reader[V]) fill(ctx context.Context, keys []string, idOf map[string]uint64) (map[string]V, error) {
-	ids := make([]uint64, len(keys))
-	for i, k := range keys {
-		ids[i] = idOf[k]
-	}
+// load asks the database and fills the cache.
+func (r *Reader[V]) load(ctx context.Context, ids []uint64) (map[uint64]V, error) {
 	rows, err := r.Load(ctx, ids)
 	if err != nil {
 		return nil, err
 	}
-	out := make(map[string]V, len(keys))
-	entries := make([]Entry, len(keys))
-	for i, k := range keys {
-		v := rows[ids[i]]
-		out[k] = v
-		entries[i] = r.Pack(v)
-		entries[i].Key = k
+	entries := make([]Entry, len(ids))
+	for i, key := range r.keys(ids) {
+		entries[i] = r.Pack(rows[ids[i]])
+		entries[i].Key = key
 	}
 	r.Cache.Fill(ctx, entries)
-	return out, nil
+	return rows, nil
 }
 
-// Tell puts committed rows into the cache; a reader that comes later does not
+// Put stores committed rows in the cache; a reader that comes later does not
 // join a load that began before.
-func (r *Reader[V]) Tell(ctx context.Context, ids []uint64, rows []V) {
+func (r *Reader[V]) Put(ctx context.Context, ids []uint64, rows []V) {
 	keys := r.keys(ids)
 	entries := make([]Entry, len(ids))
 	for i, k := range keys {
 		entries[i] = r.Pack(rows[i])
 		entries[i].Key = k
 	}
-	r.Flight.Forget(keys)
+	r.Flight.Forget(ids)
 	if ahead := r.Cache.Put(ctx, entries); len(ahead) > 0 {
-		r.prove(ctx, ids, keys, ahead)
+		r.checkAhead(ctx, ids, keys, ahead)
 	}
 }
 
-// prove asks the database about rows of which the cache holds a higher ver than was
-// just told. What was put there was committed before, so that the database has at
+// checkAhead asks the database about rows of which the cache holds a higher ver than was
+// just put. What it holds was committed before, so that the database has at
 // least that ver, unless it has lost it: with a failover, or a restore.
-func (r *Reader[V]) prove(ctx context.Context, ids []uint64, keys []string, ahead map[string]uint64) {
+func (r *Reader[V]) checkAhead(ctx context.Context, ids []uint64, keys []string, ahead map[string]uint64) {
 	var doubted []uint64
 	for i, k := range keys {
 		if ahead[k] > 0 {
@@ -202,13 +190,12 @@ func (r *Reader[V]) vers(ctx context.Context, ids []uint64) (map[uint64]uint64, 
 }
 
 // Outdate keeps readers that come later from joining a load that began before,
-// where another Reader of the same rows tells the cache.
-func (r *Reader[V]) Outdate(ids []uint64) { r.Flight.Forget(r.keys(ids)) }
+// where another Reader of the same rows updates the cache.
+func (r *Reader[V]) Outdate(ids []uint64) { r.Flight.Forget(ids) }
 
 // Forget drops what is known of rows that were or may have been written, where
-// the writer cannot Tell what they are now.
+// the writer does not know what they are now.
 func (r *Reader[V]) Forget(ctx context.Context, ids []uint64) {
-	keys := r.keys(ids)
-	r.Flight.Forget(keys)
-	r.Cache.Drop(ctx, keys)
+	r.Flight.Forget(ids)
+	r.Cache.Drop(ctx, r.keys(ids))
 }

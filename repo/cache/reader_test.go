@@ -86,7 +86,7 @@ func TestReader_Read_LoadFails(t *testing.T) {
 }
 
 // A reader that comes after a commit must not join a load that began before.
-func TestReader_Tell(t *testing.T) {
+func TestReader_Put(t *testing.T) {
 	c := cachetest.Local(t)
 	begun, release := make(chan struct{}), make(chan struct{})
 	var once sync.Once
@@ -100,7 +100,7 @@ func TestReader_Tell(t *testing.T) {
 		old <- got
 	}()
 	<-begun
-	r.Tell(t.Context(), []uint64{1}, []number{{2, 20}})
+	r.Put(t.Context(), []uint64{1}, []number{{2, 20}})
 	got, err := r.One(t.Context(), 1)
 	if err != nil || got.n != 20 {
 		t.Errorf("after the commit: %+v, %v; want 20", got, err)
@@ -148,7 +148,7 @@ func TestReader_Forget(t *testing.T) {
 
 // Where the cache holds a higher ver than was committed, the database tells whether
 // that is a later commit or of a history that is lost.
-func TestReader_Tell_Ahead(t *testing.T) {
+func TestReader_Put_Ahead(t *testing.T) {
 	c := cachetest.Local(t)
 	row, loadErr := number{9, 90}, error(nil)
 	r := numbers(c, func([]uint64) (map[uint64]number, error) { return map[uint64]number{1: row}, loadErr })
@@ -157,25 +157,25 @@ func TestReader_Tell_Ahead(t *testing.T) {
 		got := getAll(t.Context(), c, []string{"n1:1"})["n1:1"]
 		return number{ver: got.Ver}
 	}
-	tell := func(n number) { r.Tell(t.Context(), []uint64{1}, []number{n}) }
-	tell(row)
-	tell(number{5, 50})
+	put := func(n number) { r.Put(t.Context(), []uint64{1}, []number{n}) }
+	put(row)
+	put(number{5, 50})
 	if got := held(); got.ver != 9 {
 		t.Errorf("the database is at ver 9 and the cache at %d: a later commit must stay", got.ver)
 	}
 	row = number{5, 50} // the last commits are lost
-	tell(number{5, 50})
+	put(number{5, 50})
 	if got, err := r.One(t.Context(), 1); err != nil || got != row {
 		t.Errorf("got %+v, %v; want what the database has", got, err)
 	}
 	row = number{0, 0} // and now the whole row
-	tell(row)
+	put(row)
 	if got, err := r.One(t.Context(), 1); err != nil || got != row {
 		t.Errorf("got %+v, %v; want what the database has: nothing", got, err)
 	}
-	tell(number{9, 90})
+	put(number{9, 90})
 	loadErr = errRefused
-	tell(number{5, 50})
+	put(number{5, 50})
 	if got := held(); got.ver != 0 {
 		t.Errorf("the database did not answer and the cache is at %d: what is in doubt must go", got.ver)
 	}

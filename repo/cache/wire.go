@@ -28,7 +28,7 @@ const (
 
 const (
 	// maxBytes is the longest entry that is held. A memcached item is at most
-	// 1 MiB unless told otherwise (-I), its key and its own header included.
+	// 1 MiB unless started otherwise (-I), its key and its own header included.
 	maxBytes = 1<<20 - 2<<10
 	// maxInline is the longest body that stands with its value. Longer ones
 	// would make pages of many heads slow.
@@ -40,7 +40,7 @@ var errLayout = errors.New("unknown layout")
 
 func (e Entry) bytes() int { return len(e.Value) + len(e.Body) }
 
-// tooLarge tells whether an entry can only leave a hole.
+// tooLarge reports whether an entry can only leave a hole.
 func (e Entry) tooLarge() bool { return e.bytes() > maxBytes }
 
 // kind returns how an entry is stored under its own key.

@@ -22,7 +22,7 @@ type Verb string
 const (
 	Set            Verb = "set"    // stores Value
 	Add            Verb = "add"    // stores Value where nothing is held; else ErrHeld
-	CompareAndSwap Verb = "cas"    // stores Value in place of the item that CAS stands for; else ErrHeld, or ErrMissing
+	CompareAndSwap Verb = "cas"    // replaces the item that CAS stands for by Value; else ErrHeld, or ErrMissing
 	Append         Verb = "append" // puts Value behind what is held; else ErrMissing. The expiry stays.
 	Delete         Verb = "delete" // else ErrMissing
 	Touch          Verb = "touch"  // gives what is held a new Expiry; else ErrMissing
@@ -89,7 +89,7 @@ func (c *conn) hangUp() {
 	}
 }
 
-// unanswered tells a server that is away from one that refused a call.
+// unanswered reports whether err means that the server is away, not that it refused a call.
 func unanswered(err error) bool {
 	var broken net.Error
 	return errors.As(err, &broken) || errors.Is(err, net.ErrClosed) ||

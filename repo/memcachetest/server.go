@@ -68,7 +68,7 @@ func (s *Server) Restart() {
 	}
 	args := []string{"-s", s.Addr, "-a", "700", "-m", "64", "-t", "2"}
 	if os.Getuid() == 0 {
-		args = append(args, "-u", "root") // it refuses root unless told
+		args = append(args, "-u", "root") // it refuses root otherwise
 	}
 	args = append(args, s.args...)
 	cmd, out := exec.Command(path, args...), new(bytes.Buffer)
@@ -118,7 +118,7 @@ func (s *Server) signal(sig syscall.Signal) {
 	}
 }
 
-// awaitAnswer asks for the version until it is told.
+// awaitAnswer asks for the version until there is an answer.
 func (s *Server) awaitAnswer() {
 	s.tb.Helper()
 	tick := time.NewTicker(2 * time.Millisecond)

@@ -239,7 +239,7 @@ func (s *Store[R]) Put(ctx context.Context, rows []R) {
 	if len(rows) > 0 {
 		ids := s.kind.ids(rows)
 		s.heads.Outdate(ids)
-		s.rows.Tell(ctx, ids, rows)
+		s.rows.Put(ctx, ids, rows)
 	}
 }
 
