@@ -122,7 +122,7 @@ var deep = Cursor{Time: benchNow - 985*86400, ID: 1}
 
 func BenchmarkPageDeep(b *testing.B) { benchPage(b, ByFollower, Range{Before: deep, Limit: 40}) }
 
-// BenchmarkPageDeepFan is that of an account that follows nobody back.
+// BenchmarkPageDeepFan is that of an account that follows none back.
 func BenchmarkPageDeepFan(b *testing.B) {
 	l := New()
 	for i := range uint32(10_000) {

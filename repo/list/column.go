@@ -60,19 +60,11 @@ func (w *walker) step() bool {
 	}
 	w.key = uint32(d)
 	w.i++
-	if w.s == Friends {
-		return w.stepDiff()
+	if w.s != Friends {
+		return true
 	}
-	return true
-}
-
-func (w *walker) stepDiff() bool {
-	d, ok := w.number()
-	if !ok {
-		return w.fail()
-	}
-	w.diff = unzigzag(d)
-	if w.diff > int64(w.key) || -w.diff > int64(w.key) {
+	d, ok = w.number()
+	if w.diff = unzigzag(d); !ok || w.diff > int64(w.key) || -w.diff > int64(w.key) {
 		return w.fail()
 	}
 	return true
@@ -133,7 +125,7 @@ func (w *walker) fail() bool {
 // err returns what stopped the steps, if it was not the end.
 func (w *walker) err() error {
 	if w.bad {
-		return fmt.Errorf("%w: times of %v, near entry %d", ErrFormat, w.s, w.i)
+		return fmt.Errorf("%w: times of %v, at entry %d", ErrFormat, w.s, w.i)
 	}
 	return nil
 }

@@ -8,7 +8,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestList_Cut cuts a section at a random place and puts it together again.
+// TestList_Cut cuts a section at a random position and puts it together again.
 func TestList_Cut(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		l, w, rnd := drawBulk(rt)
@@ -56,7 +56,7 @@ func idsOf(l *List, s Section) (ids []uint64) {
 	return ids
 }
 
-// TestList_CutAt holds the two parts against the place.
+// TestList_CutAt holds the two parts against the position.
 func TestList_CutAt(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		l, _, rnd := drawBulk(rt)

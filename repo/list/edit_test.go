@@ -21,7 +21,7 @@ func TestList_Follow(t *testing.T) {
 		rel          Rel
 		mine, theirs uint32
 	}{
-		{"drop nobody", func() bool { return l.DropFollowing(5) }, false, 0, 0, 0},
+		{"drop an unknown account", func() bool { return l.DropFollowing(5) }, false, 0, 0, 0},
 		{"follow", func() bool { return l.AddFollowing(5, 100) }, true, IsFollowing, 100, 0},
 		{"follow again", func() bool { return l.AddFollowing(5, 200) }, false, IsFollowing, 100, 0},
 		{"drop what is not", func() bool { return l.DropFollower(5) }, false, IsFollowing, 100, 0},

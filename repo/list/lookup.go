@@ -88,3 +88,131 @@ func (v View) Rels(ids []uint64, out []Rel) {
 	}
 	w.copyRepeats(ids, out)
 }
+
+const (
+	filterBits = 14  // 2 KiB: with 100 ids wanted, 6 of 1000 others pass
+	smallSlots = 256 // for up to 128 ids
+)
+
+// wanted is a set of ids to be found in one scan: a bit filter that nearly all
+// entries fail, and behind it an open-addressing table. Ids are kept as a
+// little-endian load sees them, so that the scan does not turn bytes.
+type wanted struct {
+	filter  [1 << filterBits / 64]uint64
+	slots   []slot // power of two, at most half full
+	narrow  bool
+	repeats bool
+}
+
+type slot struct {
+	raw uint64 // 0 is free
+	i   int32  // where the id stands first in what was asked
+}
+
+// manySlots returns slots for n ids.
+func manySlots(n int) []slot { return make([]slot, 1<<bits.Len(uint(2*n))) }
+
+// fill puts ids into the set. The slots must be there and at least twice as
+// many; that the caller brings them keeps them off the heap.
+func (w *wanted) fill(ids []uint64, width uint32) {
+	w.narrow = width == narrow
+	for i, id := range ids {
+		raw, ok := w.raw(id)
+		if !ok {
+			continue
+		}
+		h := hash(raw)
+		w.filter[h>>(64-filterBits)/64] |= 1 << (h >> (64 - filterBits) % 64)
+		p := w.find(raw)
+		if p.raw == raw {
+			w.repeats = true
+			continue
+		}
+		*p = slot{raw: raw, i: int32(i)}
+	}
+}
+
+// raw turns an id into what a load of its bytes gives, if a list of this
+// width can hold it.
+func (w *wanted) raw(id uint64) (uint64, bool) {
+	if !w.narrow {
+		return bits.ReverseBytes64(id), validID(id)
+	}
+	return uint64(bits.ReverseBytes32(uint32(id))), id != 0 && id <= math.MaxUint32
+}
+
+// hash spreads raw; its upper bits are the ones to use.
+func hash(raw uint64) uint64 { return raw * 0x9e3779b97f4a7c15 }
+
+// find returns the slot of raw, or the free one where it would go.
+func (w *wanted) find(raw uint64) *slot {
+	mask := len(w.slots) - 1
+	at := int(hash(raw)>>32) & mask
+	for w.slots[at].raw != 0 && w.slots[at].raw != raw {
+		at = (at + 1) & mask
+	}
+	return &w.slots[at]
+}
+
+// test returns an odd number if raw may be wanted.
+func (w *wanted) test(raw uint64) uint64 {
+	h := hash(raw) >> (64 - filterBits)
+	return w.filter[h/64] >> (h % 64)
+}
+
+// hit notes bits for raw if it is wanted indeed.
+func (w *wanted) hit(raw uint64, r Rel, out []Rel) {
+	if p := w.find(raw); p.raw == raw && raw != 0 {
+		out[p.i] |= r
+	}
+}
+
+func (w *wanted) scan4(b []byte, r Rel, out []Rel) {
+	for ; len(b) >= 16; b = b[16:] {
+		r0 := uint64(binary.LittleEndian.Uint32(b))
+		r1 := uint64(binary.LittleEndian.Uint32(b[4:]))
+		r2 := uint64(binary.LittleEndian.Uint32(b[8:]))
+		r3 := uint64(binary.LittleEndian.Uint32(b[12:]))
+		if (w.test(r0)|w.test(r1)|w.test(r2)|w.test(r3))&1 != 0 {
+			w.hit(r0, r, out)
+			w.hit(r1, r, out)
+			w.hit(r2, r, out)
+			w.hit(r3, r, out)
+		}
+	}
+	for ; len(b) >= 4; b = b[4:] {
+		w.hit(uint64(binary.LittleEndian.Uint32(b)), r, out)
+	}
+}
+
+func (w *wanted) scan8(b []byte, r Rel, out []Rel) {
+	for ; len(b) >= 16; b = b[16:] {
+		r0 := binary.LittleEndian.Uint64(b)
+		r1 := binary.LittleEndian.Uint64(b[8:])
+		if (w.test(r0)|w.test(r1))&1 != 0 {
+			w.hit(r0, r, out)
+			w.hit(r1, r, out)
+		}
+	}
+	if len(b) >= 8 {
+		w.hit(binary.LittleEndian.Uint64(b), r, out)
+	}
+}
+
+// copyRepeats answers ids that were asked again as they were the first time.
+func (w *wanted) copyRepeats(ids []uint64, out []Rel) {
+	if !w.repeats {
+		return
+	}
+	for i, id := range ids {
+		if raw, ok := w.raw(id); ok {
+			out[i] = out[w.find(raw).i]
+		}
+	}
+}
+
+// has tells whether id is wanted.
+func (w *wanted) has(id uint64) bool {
+	raw, ok := w.raw(id)
+	return ok && w.test(raw)&1 != 0 && w.find(raw).raw == raw
+}

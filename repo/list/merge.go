@@ -28,7 +28,7 @@ type MergeCount struct {
 // any order and are not changed.
 func (l *List) Merge(edges []Edge) (added MergeCount) {
 	edges = slices.DeleteFunc(slices.Clone(edges), func(e Edge) bool { return !validID(e.ID) })
-	slices.SortFunc(edges, compareEdges)
+	slices.SortFunc(edges, func(a, b Edge) int { return cmp.Or(cmp.Compare(a.ID, b.ID), cmp.Compare(a.Time, b.Time)) })
 	m := merge{list: l}
 	for len(edges) > 0 {
 		n := 1
@@ -42,18 +42,11 @@ func (l *List) Merge(edges []Edge) (added MergeCount) {
 	return m.added
 }
 
-func compareEdges(a, b Edge) int {
-	if c := cmp.Compare(a.ID, b.ID); c != 0 {
-		return c
-	}
-	return cmp.Compare(a.Time, b.Time)
-}
-
 // merge gathers what changes in friends, followers and following, and changes
-// each of them once. Until then places in their entries stay what they are.
+// each of them once. Until then indexes of their entries stay what they are.
 type merge struct {
 	list  *List
-	dead  [Following + 1][]int   // places of entries that become friends
+	dead  [Following + 1][]int   // indexes of entries that become friends
 	fresh [Following + 1][]entry // entries to come
 	added MergeCount
 }
@@ -61,10 +54,7 @@ type merge struct {
 // account takes the edges with one account, the oldest first.
 func (m *merge) account(edges []Edge) {
 	l, id := m.list, edges[0].ID
-	if l.runs[Blocking].has(id) {
-		return
-	}
-	if l.runs[BlockedBy].has(id) {
+	if l.runs[Blocking].has(id) || l.runs[BlockedBy].has(id) {
 		return
 	}
 	e, was := entry{id: id}, Rel(0)
@@ -126,7 +116,7 @@ func (m *merge) settle() {
 	}
 }
 
-// weave returns old without the entries at the places dead, and with fresh in
+// weave returns old without the entries at the indexes dead, and with fresh in
 // between, where their times belong. All are sorted.
 func weave(old []entry, dead []int, fresh []entry) []entry {
 	all := make([]entry, 0, len(old)-len(dead)+len(fresh))

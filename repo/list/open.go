@@ -2,6 +2,7 @@ package list
 
 import (
 	"fmt"
+	"math"
 )
 
 // Open makes the list ready for edits. It makes sure of ids, order and columns; that
@@ -92,4 +93,81 @@ func (v *View) eachRawOption(col []byte, fn func(id uint64, raw rawOption)) erro
 		return fmt.Errorf("%w: column of options ends late", ErrFormat)
 	}
 	return nil
+}
+
+// Check makes sure of everything that Parse leaves out: ids and their order,
+// columns that end with their last entry, options within their limits, no id
+// twice within a section or within friends, followers and following together,
+// and ids no wider than they have to be. A list that passes is opened and
+// encoded again to the same bytes. Errors wrap ErrFormat.
+func (v View) Check() error {
+	if v.b == nil {
+		return fmt.Errorf("%w: no bytes", ErrFormat)
+	}
+	for s := range Options {
+		if err := v.checkSection(s); err != nil {
+			return fmt.Errorf("check list: %w", err)
+		}
+	}
+	for _, check := range []func() error{v.checkOptions, v.checkOnce, v.checkWidth} {
+		if err := check(); err != nil {
+			return fmt.Errorf("check list: %w", err)
+		}
+	}
+	return nil
+}
+
+func (v *View) checkSection(s Section) error {
+	w := v.walk(s)
+	last := Cursor{}
+	for w.step() {
+		id := w.id()
+		if err := w.checkOrder(last, id); err != nil {
+			return err
+		}
+		last = Cursor{Time: w.key, ID: id}
+	}
+	return w.done()
+}
+
+// checkOnce looks for ids that stand twice. Options have none: they are
+// sorted by id.
+func (v *View) checkOnce() error {
+	seen := newIndex(v.Len(Friends) + v.Len(Followers) + v.Len(Following))
+	for s := range Options {
+		if !s.edge() {
+			seen = newIndex(v.Len(s))
+		}
+		ids := v.ids(s)
+		for i := range v.Len(s) {
+			if id := v.id(ids, i); !seen.add(id, 0) {
+				return fmt.Errorf("%w: id %d of %v stands twice", ErrFormat, id, s)
+			}
+		}
+	}
+	return nil
+}
+
+func (v *View) checkWidth() error {
+	for s := range numSections {
+		if v.width == narrow || v.wide(s) {
+			return nil
+		}
+	}
+	return fmt.Errorf("%w: ids wider than they have to be", ErrFormat)
+}
+
+func (v *View) checkOptions() error {
+	return v.eachRawOption(v.column(Options), func(uint64, rawOption) {})
+}
+
+// wide reports whether a section has an id that needs 8 bytes.
+func (v *View) wide(s Section) bool {
+	ids := v.ids(s)
+	for i := range v.Len(s) {
+		if v.id(ids, i) > math.MaxUint32 {
+			return true
+		}
+	}
+	return false
 }

@@ -2,8 +2,12 @@ package list
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/binary"
 	"fmt"
+	"math"
+	"slices"
+	"sort"
 	"strings"
 
 	"kith/repo"
@@ -50,8 +54,9 @@ func (o *Option) flags() (f byte) {
 	return f
 }
 
-// check finds what goes past the limits.
-func (o *Option) check() error {
+// Check returns an error where the option goes past the limits; SetOption would
+// refuse it too.
+func (o Option) Check() error {
 	if len(o.Languages) > MaxLanguages {
 		return fmt.Errorf("%d languages: %w", len(o.Languages), repo.ErrTooLarge)
 	}
@@ -85,13 +90,10 @@ func (o *Option) append(b []byte) []byte {
 		b = binary.BigEndian.AppendUint32(b, o.MuteUntil)
 	}
 	if f&flagLanguages != 0 {
-		b = appendText(b, strings.Join(o.Languages, ","))
+		codes := strings.Join(o.Languages, ",")
+		b = append(binary.AppendUvarint(b, uint64(len(codes))), codes...)
 	}
 	return b
-}
-
-func appendText(b []byte, s string) []byte {
-	return append(binary.AppendUvarint(b, uint64(len(s))), s...)
 }
 
 // rawOption is one option entry, still packed but cut to its parts.
@@ -155,7 +157,7 @@ func (r *rawOption) open() (Option, error) {
 	if r.flags&flagLanguages != 0 {
 		o.Languages = strings.Split(string(r.languages), ",")
 	}
-	if err := o.check(); err != nil {
+	if err := o.Check(); err != nil {
 		return Option{}, fmt.Errorf("%w: option: %v", ErrFormat, err)
 	}
 	return o, nil
@@ -173,4 +175,188 @@ func (r *rawOption) checkLanguages() error {
 		}
 	}
 	return nil
+}
+
+// Option returns what the owner chose about id, and whether that is anything.
+// Errors wrap ErrFormat.
+func (v View) Option(id uint64) (Option, bool, error) {
+	ids := v.ids(Options)
+	at := sort.Search(v.Len(Options), func(i int) bool { return v.id(ids, i) >= id })
+	if at == v.Len(Options) || v.id(ids, at) != id {
+		return Option{}, false, nil
+	}
+	col := v.column(Options)
+	for range at {
+		raw, err := cutOption(col)
+		if err != nil {
+			return Option{}, false, fmt.Errorf("option of %d: %w", id, err)
+		}
+		col = col[raw.size:]
+	}
+	o, err := openOption(col)
+	if err != nil {
+		return Option{}, false, fmt.Errorf("option of %d: %w", id, err)
+	}
+	return o, true, nil
+}
+
+// Options puts into out what the owner chose about those of ids about whom
+// anything was chosen. Errors wrap ErrFormat.
+func (v View) Options(ids []uint64, out map[uint64]Option) error {
+	if v.Len(Options) == 0 || len(ids) == 0 {
+		return nil
+	}
+	if len(ids) <= fewIDs {
+		for _, id := range ids {
+			o, ok, err := v.Option(id)
+			if err != nil {
+				return err
+			}
+			if ok {
+				out[id] = o
+			}
+		}
+		return nil
+	}
+	var w wanted
+	w.slots = manySlots(len(ids))
+	w.fill(ids, v.width)
+	have, col := v.ids(Options), v.column(Options)
+	for i := range v.Len(Options) {
+		raw, err := cutOption(col)
+		if err != nil {
+			return fmt.Errorf("options: %w", err)
+		}
+		if id := v.id(have, i); w.has(id) {
+			if out[id], err = raw.open(); err != nil {
+				return fmt.Errorf("option of %d: %w", id, err)
+			}
+		}
+		col = col[raw.size:]
+	}
+	return nil
+}
+
+func openOption(col []byte) (Option, error) {
+	raw, err := cutOption(col)
+	if err != nil {
+		return Option{}, err
+	}
+	return raw.open()
+}
+
+// openOptionEntry is an entry of the opened section options. The option stays
+// packed, as most lists are opened for other edits.
+type openOptionEntry struct {
+	id     uint64
+	packed []byte // never changed in place: clones share it
+}
+
+// openOptions is the opened section options. Like a run it stays packed until an edit
+// needs its entries.
+type openOptions struct {
+	packed  *View // which has the entries; nil once they are unpacked
+	entries []openOptionEntry
+}
+
+func (o *openOptions) len() int {
+	if o.packed != nil {
+		return o.packed.Len(Options)
+	}
+	return len(o.entries)
+}
+
+// all returns the entries, the smallest id first.
+func (o *openOptions) all() []openOptionEntry {
+	if o.packed != nil {
+		entries, err := o.packed.openOptions()
+		if err != nil {
+			panic("list: options were not checked when they came in: " + err.Error())
+		}
+		o.entries, o.packed = entries, nil
+	}
+	return o.entries
+}
+
+// has reports whether anything was chosen about id.
+func (o *openOptions) has(id uint64) bool {
+	if o.packed != nil {
+		return (o.packed.width == wide || id <= math.MaxUint32) && o.packed.has(o.packed.ids(Options), id)
+	}
+	_, ok := o.find(id)
+	return ok
+}
+
+// find returns where the entry of id stands or would stand.
+func (o *openOptions) find(id uint64) (int, bool) {
+	return slices.BinarySearchFunc(o.all(), id, func(e openOptionEntry, id uint64) int { return cmp.Compare(e.id, id) })
+}
+
+// Option returns what the owner chose about id; zero if nothing.
+func (l *List) Option(id uint64) Option {
+	if !l.options.has(id) {
+		return Option{}
+	}
+	at, _ := l.options.find(id)
+	o, err := openOption(l.options.entries[at].packed)
+	if err != nil {
+		panic("list: option was not checked when it came in: " + err.Error())
+	}
+	return o
+}
+
+// SetOption sets what the owner chose about id and tells whether that is new;
+// a zero Option removes the entry. An option past the limits is refused, with
+// ErrTooLarge if it is too much of something, and so is an id past MaxID.
+func (l *List) SetOption(id uint64, o Option) (changed bool, err error) {
+	if !validID(id) {
+		return false, fmt.Errorf("set option of %d: no such id", id)
+	}
+	if err := o.Check(); err != nil {
+		return false, fmt.Errorf("set option of %d: %w", id, err)
+	}
+	if o.IsZero() && !l.options.has(id) {
+		return false, nil
+	}
+	at, ok := l.options.find(id)
+	if o.IsZero() {
+		l.options.entries = slices.Delete(l.options.entries, at, at+1)
+		return true, nil
+	}
+	e := openOptionEntry{id: id, packed: o.append(nil)}
+	switch {
+	case !ok:
+		l.options.entries = slices.Insert(l.options.entries, at, e)
+	case bytes.Equal(l.options.entries[at].packed, e.packed):
+		return false, nil
+	default:
+		l.options.entries[at] = e
+	}
+	return true, nil
+}
+
+// Packed returns the bytes of the option about id, nil if there is none. They are
+// not to be changed.
+func (l *List) Packed(id uint64) []byte {
+	if at, ok := l.options.find(id); ok {
+		return l.options.entries[at].packed
+	}
+	return nil
+}
+
+// SetPacked is SetOption with bytes that Packed returned. Others are an error that
+// wraps ErrFormat.
+func (l *List) SetPacked(id uint64, packed []byte) error {
+	raw, err := cutOption(packed)
+	if err == nil && raw.size != len(packed) {
+		err = fmt.Errorf("%w: option of %d bytes ends after %d", ErrFormat, len(packed), raw.size)
+	}
+	if err != nil {
+		return err
+	}
+	o, err := raw.open()
+	if err == nil {
+		_, err = l.SetOption(id, o)
+	}
+	return err
 }

@@ -3,6 +3,7 @@ package list
 import (
 	"cmp"
 	"math"
+	"math/bits"
 	"slices"
 )
 
@@ -28,7 +29,7 @@ func (e entry) compare(f entry) int {
 // most edits change one section of a list and only ask the others.
 //
 // An id is found by a plain scan. Once scans have cost more than an index
-// would, index maps each id to its key; the place then comes from a binary
+// would, index maps each id to its key; the position then comes from a binary
 // search. So the index need not follow entries as they move, and may keep ids
 // that are gone: the search does not find them.
 type run struct {
@@ -97,7 +98,7 @@ func (r *run) find(id uint64) (int, bool) {
 	if !ok {
 		return 0, false
 	}
-	return r.place(entry{id: id, mine: key})
+	return r.position(entry{id: id, mine: key})
 }
 
 func (r *run) scan(id uint64) (int, bool) {
@@ -124,8 +125,8 @@ func (r *run) worthIndex() bool {
 	return true
 }
 
-// place returns where an entry of the key and id of e stands or would stand.
-func (r *run) place(e entry) (int, bool) {
+// position returns where an entry of the key and id of e stands or would stand.
+func (r *run) position(e entry) (int, bool) {
 	r.unpack()
 	if n := len(r.entries); n == 0 || r.entries[n-1].compare(e) < 0 {
 		return n, false
@@ -133,16 +134,16 @@ func (r *run) place(e entry) (int, bool) {
 	return slices.BinarySearchFunc(r.entries, e, entry.compare)
 }
 
-// insert puts an entry whose id is not there yet into its place.
+// insert puts an entry whose id is not there yet where it belongs.
 func (r *run) insert(e entry) {
-	at, _ := r.place(e)
+	at, _ := r.position(e)
 	r.entries = slices.Insert(r.entries, at, e)
 	if r.index != nil {
 		r.index.add(e.id, e.key())
 	}
 }
 
-// remove takes out the entry at a place that find returned.
+// remove takes out the entry at an index that find returned.
 func (r *run) remove(at int) entry {
 	r.unpack()
 	e := r.entries[at]
@@ -152,3 +153,65 @@ func (r *run) remove(at int) entry {
 
 // replace exchanges all entries for others, which must be sorted.
 func (r *run) replace(entries []entry) { *r = run{entries: entries} }
+
+// index maps ids to the times that sort their entries. It is an open-addressing
+// table with linear probing, at most two thirds full; ids are never taken out. A Go map does the same
+// and was measured: making one of 10,000 entries took half of the time of a
+// commit of 256 follows.
+type index struct {
+	slots []indexSlot // power of two
+	shift int         // takes the upper bits of a hash down to a slot
+	n     int
+}
+
+type indexSlot struct {
+	id  uint64 // 0 is free
+	key uint32
+}
+
+// newIndex returns an index with room for n ids and some more.
+func newIndex(n int) *index {
+	log := bits.Len(uint(n + n/2 + 7))
+	return &index{slots: make([]indexSlot, 1<<log), shift: 64 - log}
+}
+
+// at returns the slot of id, or the free one where it would go.
+func (x *index) at(id uint64) int {
+	i := int(hash(id) >> x.shift)
+	for x.slots[i].id != 0 && x.slots[i].id != id {
+		i = x.next(i)
+	}
+	return i
+}
+
+func (x *index) next(i int) int { return (i + 1) & (len(x.slots) - 1) }
+
+func (x *index) get(id uint64) (key uint32, ok bool) {
+	s := x.slots[x.at(id)]
+	return s.key, s.id == id && id != 0
+}
+
+// add sets the key of an id, which must not be 0. It returns false if the id
+// was there.
+func (x *index) add(id uint64, key uint32) bool {
+	i := x.at(id)
+	was := x.slots[i].id == id
+	x.slots[i] = indexSlot{id: id, key: key}
+	if was {
+		return false
+	}
+	if x.n++; x.n*3 > len(x.slots)*2 {
+		x.grow()
+	}
+	return true
+}
+
+func (x *index) grow() {
+	bigger := newIndex(2 * x.n)
+	for _, s := range x.slots {
+		if s.id != 0 {
+			bigger.add(s.id, s.key)
+		}
+	}
+	*x = *bigger
+}

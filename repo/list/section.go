@@ -1,8 +1,11 @@
 package list
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"strconv"
+	"strings"
 )
 
 // ErrFormat says that bytes are not a list. Every decode error wraps it and
@@ -48,11 +51,12 @@ func (s Section) String() string {
 	return fmt.Sprintf("section %d", uint8(s))
 }
 
-// edge tells the sections of which an id may stand in one only.
+// edge reports whether a section is one of those of which an id may stand in one only.
 func (s Section) edge() bool { return s <= Following }
 
-// beside tells the timed sections that stand beside the edges.
-func (s Section) beside() bool { return s >= Blocking && s <= Requested }
+// timed reports whether a section is one of those with one time an entry that stand
+// apart from the edges.
+func (s Section) timed() bool { return s >= Blocking && s <= Requested }
 
 // Rel is a set of bits: what another account is to the owner of the list.
 type Rel uint16
@@ -83,3 +87,47 @@ var relOf = [numSections]Rel{
 }
 
 func validID(id uint64) bool { return id != 0 && id <= MaxID }
+
+// Entry is one account on a page.
+type Entry struct {
+	ID   uint64
+	Time uint32 // unix seconds, 0 is unknown
+}
+
+// Cursor is the position of an entry in the (time, id) order of a page. The
+// time may be 0; a cursor whose ID is 0 is not set.
+type Cursor struct {
+	Time uint32
+	ID   uint64
+}
+
+// Cursor returns the position of the entry.
+func (e Entry) Cursor() Cursor { return Cursor{Time: e.Time, ID: e.ID} }
+
+// Compare returns -1 if c is older than d, 1 if it is newer and 0 if they are
+// the same position. Within one second the larger id is the newer.
+func (c Cursor) Compare(d Cursor) int {
+	return cmp.Or(cmp.Compare(c.Time, d.Time), cmp.Compare(c.ID, d.ID))
+}
+
+func (c Cursor) newer(d Cursor) bool {
+	return c.Time > d.Time || c.Time == d.Time && c.ID > d.ID
+}
+
+// String returns "time-id", both decimal.
+func (c Cursor) String() string {
+	return fmt.Sprintf("%d-%d", c.Time, c.ID)
+}
+
+// ParseCursor reads what String made, and nothing else: no signs, spaces or
+// leading zeros, a time of 32 bits and an id from 1 to MaxID.
+func ParseCursor(s string) (Cursor, error) {
+	t, id, _ := strings.Cut(s, "-")
+	time, timeErr := strconv.ParseUint(t, 10, 32)
+	n, idErr := strconv.ParseUint(id, 10, 63)
+	c := Cursor{Time: uint32(time), ID: n}
+	if timeErr != nil || idErr != nil || n == 0 || c.String() != s {
+		return Cursor{}, fmt.Errorf("cursor %.60q is not time-id", s)
+	}
+	return c, nil
+}

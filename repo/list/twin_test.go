@@ -61,7 +61,7 @@ func (w *twin) times(id uint64) (mine, theirs uint32) { return w.out[id], w.in[i
 // section returns the entries of a section, newest first.
 func (w *twin) section(s Section) (entries []entry) {
 	switch {
-	case s.beside():
+	case s.timed():
 		for id, at := range w.beside[s] {
 			entries = append(entries, entry{id: id, mine: at})
 		}
