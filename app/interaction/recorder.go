@@ -37,18 +37,18 @@ const (
 // flushTime bounds one flush to the database.
 const flushTime = 10 * time.Second
 
-// Log keeps batches of events, Marks who was seen when, and Accounts knows which
-// accounts exist. Tests let them fail.
+// Log keeps batches of events. It, Marks and Accounts are interfaces since tests let
+// them fail.
 type Log interface {
 	Append(ctx context.Context, batches []interaction.Batch) error
 }
 
-// Marks: see Log.
+// Marks keeps who was seen when.
 type Marks interface {
 	Put(ctx context.Context, marks []seen.Mark) error
 }
 
-// Accounts: see Log.
+// Accounts knows which accounts exist.
 type Accounts interface {
 	Load(ctx context.Context, ids []uint64) (map[uint64]account.Account, error)
 }

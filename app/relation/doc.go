@@ -30,8 +30,8 @@
 //   - Where nobody knows whether a commit took effect (its connection was lost, and all
 //     its rows have changed since), the caller gets an error and listeners get nothing.
 //     Where its rows say that it did, it is as any other. A process that dies between
-//     a commit and a listener has given nothing, and so has one whose commit an engine
-//     that shards carried out in part: the rest is done again, and given.
+//     a commit and a listener has given nothing. A commit that an engine which shards
+//     carried out in part is done again: only what the second try changes is given.
 //
 // So a change comes once or, after a crash, not at all. What must not be lost is no
 // listener's: it is a row that the same transaction writes. Such a row goes with the
@@ -60,7 +60,6 @@
 // no row of theirs, unless part of the viewer's own lies in the archive.
 //
 // No question costs more for the most famous account than some times what it costs
-// for any. Pages pass over a bounded number of blocked people (see maxSkipped), then
-// they are empty and link to the next; familiar followers are looked for among so many only (see
-// FamiliarFollowers).
+// for any. Pages pass over a bounded number of blocked people (see maxSkipped), then they
+// are empty and link to the next; familiar followers are looked for among so many only.
 package relation

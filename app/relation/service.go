@@ -125,8 +125,8 @@ func (s *Service) edit(ctx context.Context, act Act, actor, target uint64, both 
 	return r, nil
 }
 
-// settled runs edit on both rows once they say all there is about the two: what
-// stands in an archive is recalled first.
+// settled is edit of both rows of accounts that are to exist, once the rows say all there
+// is about the two: what stands in an archive is recalled first.
 func (s *Service) settled(ctx context.Context, act Act, actor, target uint64, self error, edit func(p pair) error) (Relationship, error) {
 	if _, err := s.exist(ctx, actor, target, self); err != nil {
 		return Relationship{}, err
@@ -139,7 +139,7 @@ func (s *Service) settled(ctx context.Context, act Act, actor, target uint64, se
 	})
 }
 
-// own runs edit on the actor's row alone, once that says what the actor did to target.
+// own is edit of the actor's row alone, once that says what the actor did to target.
 func (s *Service) own(ctx context.Context, act Act, actor, target uint64, edit func(p pair) error) (Relationship, error) {
 	if _, err := s.exist(ctx, actor, target, errOwn); err != nil {
 		return Relationship{}, err

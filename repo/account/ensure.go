@@ -30,8 +30,20 @@ func (s *Store) Ensure(ctx context.Context, ids []uint64, createdAt uint64) (int
 	if err != nil {
 		return 0, err
 	}
-	if err := s.insert(ctx, missing, names, createdAt); err != nil {
-		return 0, err
+	args := make([]any, 0, 6*len(missing))
+	ver := repo.Step()
+	for _, id := range missing {
+		args = append(args, repo.Bucket(id), id, ver, names[id], names[id], createdAt)
+	}
+	err = retry(ctx, s.db, func(tx *sqlx.Tx) error {
+		_, err := tx.ExecContext(ctx, `INSERT IGNORE INTO account (bucket, account_id, ver, username, display_name, locked, created_at) VALUES `+db.Repeat("(?,?,?,?,?,0,?)", len(missing)), args...)
+		if err != nil {
+			return err
+		}
+		return alive(ctx, tx, missing)
+	})
+	if err != nil {
+		return 0, fmt.Errorf("make %d accounts: %w", len(missing), db.Wrap(err))
 	}
 	s.show.Outdate(missing)
 	s.rows.Forget(ctx, missing) // marks of absent rows mostly
@@ -74,23 +86,4 @@ func (s *Store) claim(ctx context.Context, ids []uint64) (map[uint64]string, err
 		open = slices.DeleteFunc(slices.Clone(open), func(id uint64) bool { return owners[names[id]] == id })
 	}
 	return names, nil
-}
-
-func (s *Store) insert(ctx context.Context, ids []uint64, names map[uint64]string, createdAt uint64) error {
-	args := make([]any, 0, 6*len(ids))
-	ver := repo.Step()
-	for _, id := range ids {
-		args = append(args, repo.Bucket(id), id, ver, names[id], names[id], createdAt)
-	}
-	err := retry(ctx, s.db, func(tx *sqlx.Tx) error {
-		_, err := tx.ExecContext(ctx, `INSERT IGNORE INTO account (bucket, account_id, ver, username, display_name, locked, created_at) VALUES `+db.Repeat("(?,?,?,?,?,0,?)", len(ids)), args...)
-		if err != nil {
-			return err
-		}
-		return alive(ctx, tx, ids)
-	})
-	if err != nil {
-		return fmt.Errorf("make %d accounts: %w", len(ids), db.Wrap(err))
-	}
-	return nil
 }
