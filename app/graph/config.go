@@ -108,7 +108,7 @@ type Summary struct {
 
 	AccountsMade int64
 	RowsWritten  int64
-	LostSwaps    int64 // statements that somebody else was ahead of
+	LostSwaps    int64 // statements that came too late: others had changed a row
 	RowsMoved    int64 // changed by others while the import ran
 	Settled      int64 // edges whose two sides had to be made to agree
 	Spilled      int   // sorted runs on disk, 0: all fitted in memory

@@ -42,9 +42,9 @@
 //   - its two sides were left different (one held with another time, or blocked),
 //
 // and that is every edge that can be half or disagree: if both rows are as the
-// import left them the notes tell; if a row moved and yet says what the file
+// import left them the notes show it; if a row moved and yet says what the file
 // says, the last change either came through an edit of both rows, which left
-// them whole, or was the import's own on the other row, and then that row tells.
+// them whole, or was the import's own on the other row, and then that row shows it.
 // To check means to read both rows; where they disagree, the follower's
 // own row is the truth: if it has the edge, the followee's gets it with that
 // time, if not, it is removed there, and where one blocks the other it is

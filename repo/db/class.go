@@ -189,7 +189,7 @@ func classOf(server *mysql.MySQLError) Class {
 	return Other
 }
 
-// NotPrepared tells errors of prepared statements that say nothing about what they
+// NotPrepared reports errors of prepared statements that say nothing about what they
 // would have done, and after which nothing was executed: the server has too many
 // (1461), does not know this one (1243, behind a proxy; 8111 of TiDB) or cannot
 // prepare it again after a change of the table (1615, 8113 of TiDB).
@@ -208,7 +208,7 @@ func OutcomeUnknown(err error) bool {
 	return Classify(err) == LostConnection || outOfTime(err)
 }
 
-// Lost reports that nothing was done because somebody else was first: a guarded
+// Lost reports that nothing was done because others were first: a guarded
 // swap found another ver, or the transaction met others and was rolled back.
 // Read again and redo.
 func Lost(err error) bool {

@@ -132,7 +132,7 @@ func send[R any](ctx context.Context, c *conn, query string, args []driver.Named
 	return out, err
 }
 
-// keepable tells whether a statement with these arguments is for keeping.
+// keepable reports whether a statement with these arguments is for keeping.
 func keepable(args []driver.NamedValue) bool {
 	bytes := 0
 	for _, a := range args {
@@ -175,7 +175,7 @@ func sendKept[R any](ctx context.Context, c *conn, query string, args []driver.N
 	return out, err
 }
 
-// sound tells the errors after which a statement is as good as before. Others may
+// sound reports the errors after which a statement is as good as before. Others may
 // come before its arguments were used up, and leave long ones in it.
 func sound(err error) bool { return Lost(err) || Classify(err) == Duplicate }
 
@@ -209,7 +209,7 @@ func (c *conn) keep(ctx context.Context, query string, params int) (*kept, error
 	return s, nil
 }
 
-// drop closes a statement. A server that cannot be told forgets it together with
+// drop closes a statement. A server that cannot be reached forgets it together with
 // the connection.
 func (c *conn) drop(query string) {
 	s := c.kept[query]

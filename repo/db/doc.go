@@ -6,7 +6,7 @@
 //
 // Whatever the DSN and the server's own settings say, each connection has
 //
-//	READ COMMITTED        a swap looks at the newest committed row, and no gap
+//	READ COMMITTED        a swap sees the newest committed row, and no gap
 //	                      locks stand between inserts of neighbours
 //	autocommit            a statement outside a transaction is its own, and a
 //	                      COMMIT only ends one (completion_type)
@@ -36,7 +36,7 @@
 // (with one exception: 1105, the number of what has none, see byText).
 // Wrap turns a classified error into one of the four of package repo and
 // keeps the cause. The class that needs care is LostConnection: the statement
-// may have been done. OutcomeUnknown tells, and includes deadlines that passed
+// may have been done. OutcomeUnknown reports it, and includes deadlines that passed
 // while a statement was under way. Read before writing again.
 //
 //	class           what happened                        Wrap gives
@@ -76,8 +76,8 @@
 //	others took its room       it is closed: the one that was not used for
 //	                           longest goes first
 //	an error                   it is closed, as a part of its arguments may be
-//	                           left in it. Not after those that say that somebody
-//	                           else was first: lost swap, deadlock, lock wait,
+//	                           left in it. Not after those that say that others
+//	                           were first: lost swap, deadlock, lock wait,
 //	                           duplicate
 //	the server forgot it       it is prepared and run once more: nothing was
 //	(NotPrepared)              executed

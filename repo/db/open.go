@@ -56,7 +56,7 @@ type Config struct {
 	// LockWait bounds how long a statement waits for a row another transaction
 	// holds, in whole seconds of at least one; 0 is DefaultLockWait.
 	LockWait time.Duration
-	// Metrics gets how long calls take; nil: nobody does.
+	// Metrics gets how long calls take; it may be nil.
 	Metrics *Metrics
 }
 

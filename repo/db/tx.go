@@ -25,7 +25,7 @@ func WithTx(ctx context.Context, db *sqlx.DB, fn func(tx *sqlx.Tx) error) error 
 		return fmt.Errorf("begin: %w", err)
 	}
 	// Also on a panic of fn. After a commit it does nothing. Its error says
-	// nothing new: a server that cannot be told rolls back by itself.
+	// nothing new: a server that cannot be reached rolls back by itself.
 	defer tx.Rollback()
 	if err := fn(tx); err != nil {
 		return ended(ctx, err)

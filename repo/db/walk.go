@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/jmoiron/sqlx"
 
@@ -57,8 +58,10 @@ func WalkBuckets(ctx context.Context, q sqlx.QueryerContext, table string, first
 		}
 		limit, bucket = limit-n, bucket+1
 		if n == 0 {
-			if bucket, err = NextBucket(ctx, q, table, bucket); err != nil {
-				return ignoreNotFound(err)
+			if bucket, err = NextBucket(ctx, q, table, bucket); errors.Is(err, repo.ErrNotFound) {
+				return nil
+			} else if err != nil {
+				return err
 			}
 		}
 	}
@@ -77,13 +80,6 @@ func WalkRows[T any](ctx context.Context, q sqlx.QueryerContext, table string, a
 	return out, err
 }
 
-func ignoreNotFound(err error) error {
-	if errors.Is(err, repo.ErrNotFound) {
-		return nil
-	}
-	return err
-}
-
 // NextBucket returns the first bucket from the given one on in which a table has
 // rows, or repo.ErrNotFound. It is the one statement of a walk that asks all
 // shards, each for one row. Index: PRIMARY (bucket, …), or another that begins with
@@ -95,4 +91,20 @@ func NextBucket(ctx context.Context, q sqlx.QueryerContext, table string, from u
 		return 0, fmt.Errorf("find rows of %s from bucket %d on: %w", table, from, Wrap(err))
 	}
 	return bucket, nil
+}
+
+// Repeat writes a group of placeholders n times with commas between: the rows of
+// an INSERT, or what an IN list holds.
+func Repeat(group string, n int) string {
+	return strings.TrimSuffix(strings.Repeat(group+",", n), ",")
+}
+
+// Keys writes accounts for the list of WHERE (bucket, account_id) IN (…), with
+// the arguments that go with it. The caller bounds how many.
+func Keys(ids []uint64) (in string, args []any) {
+	args = make([]any, 0, 2*len(ids))
+	for _, id := range ids {
+		args = append(args, repo.Bucket(id), id)
+	}
+	return Repeat("(?,?)", len(ids)), args
 }

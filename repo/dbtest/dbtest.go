@@ -11,7 +11,7 @@
 // The server starts with the first test that asks, in a tenth of a second, and
 // lives in memory. KITH_TEST_MYSQL_DSN names another server to use instead;
 // the databases made there have names of their own and are dropped at the end.
-// Nobody else should need it: tests of package db lower its limit of connections
+// Nothing else should use it: tests of package db lower its limit of connections
 // for a moment. A machine without a server is a failure that says what to install.
 package dbtest
 

@@ -140,7 +140,7 @@ func (c column) value() string {
 }
 
 // explain returns why the plan of query is bad, a sentence for each table. The
-// format is named because that of MySQL 9 is a tree unless told.
+// format is named because that of MySQL 9 is a tree by default.
 func explain(ctx context.Context, pool *sqlx.DB, query string, args []any) ([]string, error) {
 	found, err := pool.QueryxContext(ctx, "EXPLAIN FORMAT = TRADITIONAL "+query, args...)
 	if err != nil {

@@ -26,7 +26,7 @@ import (
 // Store reads and renews the identity. It is safe for concurrent use.
 type Store struct{ db *sqlx.DB }
 
-// New makes a store; the pool should interpolate arguments.
+// New makes a store.
 func New(pool *sqlx.DB) *Store { return &Store{db: pool} }
 
 // Open returns the identity, and makes it where there is none yet.

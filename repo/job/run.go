@@ -20,7 +20,7 @@ const (
 	Running Result = "running" // it has not ended, or was killed
 	OK      Result = "ok"      // it did all there was to do
 	Failed  Result = "failed"  // it met an error
-	Stopped Result = "stopped" // it was told to stop, or lost its lease, and goes on later
+	Stopped Result = "stopped" // it was stopped, or lost its lease, and goes on later
 	Lost    Result = "lost"    // it was killed; the next one noticed
 )
 
@@ -80,8 +80,8 @@ func (s *Store) Last(ctx context.Context, name string, limit int) ([]Run, error)
 	return out, nil
 }
 
-// Bury records that a run that has not ended was killed: whoever holds the lease now
-// knows. Index: PRIMARY, one row.
+// Bury records that a run that has not ended was killed, which the next holder of the
+// lease knows. Index: PRIMARY, one row.
 func (s *Store) Bury(ctx context.Context, r Run, now int64) error {
 	_, err := s.db.ExecContext(ctx, `UPDATE job_run SET ended_ms = ?, result = ? WHERE bucket = ? AND name = ? AND started_ms = ? AND holder = ? AND ended_ms = 0`,
 		now, string(Lost), repo.NameBucket(r.Name), r.Name, r.Started, r.Holder)

@@ -7,13 +7,13 @@
 //
 //	take      holder = me, ver+1      where the row is free, or its ver stood still for a term
 //	renew     ver+1                   every third of a term
-//	release   holder = nobody, ver+1
+//	release   holder = '', ver+1
 //
 // # Whose clock
 //
-// Nobody compares clocks. The clocks of processes differ, and so do those of
-// the servers behind TiDB or Vitess. Instead everybody measures durations on a
-// monotonic clock of his own:
+// No clocks are compared. Those of processes differ, and so do those of
+// the servers behind TiDB or Vitess. Instead each process measures durations on its
+// own monotonic clock:
 //
 //	holder  ──send────swap done──────────────────┤ trusts until send + 9/10 of a term
 //	other             └─ sees ver ─────────────────────┤ may take: seen + a term
@@ -23,7 +23,7 @@
 // so the holder has stepped down before the other can take over, as long as
 // both clocks run at about the same rate: the tenth of a term between them is
 // what they may differ. until_ms in the row, by the database's clock, is for
-// people who look and for the choice whether waiting is worth while.
+// people, and for the choice whether waiting is worth while.
 //
 // # On doubt step down
 //
@@ -34,7 +34,7 @@
 // outcome is followed by a read, and counts for nothing until a later one is
 // known to have gone well.
 //
-// A lease bounds waste, not harm: between the last look at it and a write lies
+// A lease bounds waste, not harm: between the last check and a write lies
 // time, in which a process can be stopped and woken up, and a database that
 // fails over to a replica may forget the last swaps. What is written under
 // a lease must be guarded by itself, as relation rows are by their ver. Ver of

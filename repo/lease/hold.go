@@ -14,21 +14,21 @@ type Lease struct {
 	store  *Store
 	name   string
 	holder string
-	lost   chan struct{}
+	lost   context.Context // ends when the lease is not to be trusted any more
+	giveUp context.CancelFunc
 	stop   context.CancelFunc
 	ended  chan struct{} // the renewing goroutine has
 
-	mu    sync.Mutex
-	ver   uint64
-	sent  time.Time // before the last take or renewal that went well
-	given bool      // up: lost is closed
+	mu   sync.Mutex
+	ver  uint64
+	sent time.Time // before the last take or renewal that went well
 }
 
 // hold begins to renew a lease that was just taken.
 func (s *Store) hold(name, holder string, ver uint64, sent time.Time) *Lease {
 	ctx, stop := context.WithCancel(context.Background())
-	l := &Lease{store: s, name: name, holder: holder, ver: ver, sent: sent,
-		lost: make(chan struct{}), stop: stop, ended: make(chan struct{})}
+	l := &Lease{store: s, name: name, holder: holder, ver: ver, sent: sent, stop: stop, ended: make(chan struct{})}
+	l.lost, l.giveUp = context.WithCancel(context.Background())
 	go l.keep(ctx)
 	return l
 }
@@ -45,7 +45,7 @@ func (l *Lease) Ver() uint64 {
 }
 
 // Lost is closed when the lease is not to be trusted any more.
-func (l *Lease) Lost() <-chan struct{} { return l.lost }
+func (l *Lease) Lost() <-chan struct{} { return l.lost.Done() }
 
 // Check returns ErrLost when the lease is not to be trusted any more.
 func (l *Lease) Check() error {
@@ -56,31 +56,17 @@ func (l *Lease) Check() error {
 	return nil
 }
 
-// left is for how long the lease may still be trusted, if nothing is renewed.
+// left is for how long the lease may still be trusted, if nothing is renewed: 9/10 of a
+// term after the last renewal was sent, by the clock that says more of it.
 func (l *Lease) left() time.Duration {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.given {
+	if l.lost.Err() != nil {
 		return 0
 	}
-	return l.store.trusted() - passed(l.sent, l.store.cfg.Now())
-}
-
-// trusted is for how long after it was sent a renewal is believed in.
-func (s *Store) trusted() time.Duration { return s.cfg.Term - s.cfg.Term/10 }
-
-// passed is the time between two moments by the clock that says more of it.
-func passed(from, to time.Time) time.Duration {
-	return max(to.Sub(from), to.Round(0).Sub(from.Round(0)))
-}
-
-func (l *Lease) giveUp() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if !l.given {
-		l.given = true
-		close(l.lost)
-	}
+	term, now := l.store.cfg.Term, l.store.cfg.Now()
+	passed := max(now.Sub(l.sent), now.Round(0).Sub(l.sent.Round(0)))
+	return term - term/10 - passed
 }
 
 // keep renews the lease until it is stopped or lost.
@@ -92,7 +78,7 @@ func (l *Lease) keep(ctx context.Context) {
 		select {
 		case <-ctx.Done():
 			return
-		case <-l.lost:
+		case <-l.lost.Done():
 			return
 		case <-pause.C:
 		}
@@ -111,54 +97,45 @@ func (l *Lease) keep(ctx context.Context) {
 	}
 }
 
-// renew renews the lease once and returns when to do so again. Where the
-// answer is not "yes" the row is read before the next try.
+// renew renews the lease once and returns when to do so again. Where that did not
+// surely go well, the row is read: an earlier renewal without an answer may have raised
+// ver.
 func (l *Lease) renew(ctx context.Context) (time.Duration, error) {
 	term := l.store.cfg.Term
 	ctx, cancel := context.WithTimeout(ctx, min(l.left(), term/3))
 	defer cancel()
 	sent := l.store.cfg.Now()
-	won, err := l.store.put(ctx, Row{Name: l.name, Ver: l.Ver()}, l.holder)
-	if err == nil && won {
-		l.renewed(sent)
+	won, cause := l.store.put(ctx, Row{Name: l.name, Ver: l.Ver()}, l.holder)
+	if cause == nil && won {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		l.ver++
+		l.sent = sent
 		return term / 3, nil
 	}
-	return term / 20, l.look(ctx, err)
-}
-
-func (l *Lease) renewed(sent time.Time) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.ver++
-	l.sent = sent
-}
-
-// look finds out after a renewal without a yes whether the lease is still
-// ours. An earlier renewal of which no answer came may have raised ver.
-func (l *Lease) look(ctx context.Context, cause error) error {
 	row, err := l.store.read(ctx, l.name)
-	switch {
-	case err != nil:
+	if err != nil {
 		if cause != nil {
 			err = db.Wrap(cause)
 		}
-		return fmt.Errorf("renew lease %s: %w", l.name, err)
-	case row.Holder != l.holder:
+		return term / 20, fmt.Errorf("renew lease %s: %w", l.name, err)
+	}
+	if row.Holder != l.holder {
 		l.giveUp()
-		return nil
+		return term / 20, nil
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.ver = row.Ver
-	return nil
+	return term / 20, nil
 }
 
 // releaseTime bounds a release whose caller is in a hurry.
 const releaseTime = 5 * time.Second
 
 // Release ends the renewing and gives the lease back, so that others need not
-// wait for a term. What fails is no harm but that wait; the lease of somebody
-// else has another ver and stays as it is.
+// wait for a term. A failure costs no more than that wait; the lease of another
+// holder has another ver and stays as it is.
 func (l *Lease) Release(ctx context.Context) error {
 	l.stop()
 	<-l.ended

@@ -1,6 +1,7 @@
 package lease
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -17,7 +18,7 @@ import (
 // DefaultTerm is how long a lease stands without being renewed.
 const DefaultTerm = 30 * time.Second
 
-// ErrLost says that the lease may be somebody else's by now.
+// ErrLost says that another process may hold the lease by now.
 var ErrLost = errors.New("the lease was lost")
 
 // Config is what a Store works with.
@@ -46,14 +47,10 @@ type sighting struct {
 
 // New makes a store.
 func New(cfg Config) *Store {
-	if cfg.Term <= 0 {
-		cfg.Term = DefaultTerm
-	}
+	cfg.Term = cmp.Or(cfg.Term, DefaultTerm)
+	cfg.Log = cmp.Or(cfg.Log, slog.New(slog.DiscardHandler))
 	if cfg.Now == nil {
 		cfg.Now = time.Now
-	}
-	if cfg.Log == nil {
-		cfg.Log = slog.New(slog.DiscardHandler)
 	}
 	return &Store{cfg: cfg, seen: map[string]sighting{}}
 }
@@ -75,11 +72,11 @@ func (e *HeldError) Error() string {
 // probably died, and waiting for a term is worth while.
 func (e *HeldError) Late() bool { return e.Row.LeftMS < 0 }
 
-// takeTries bounds how often a take that loses its swap looks again.
+// takeTries bounds how often a take that loses its swap reads again.
 const takeTries = 3
 
 // Take takes the lease of name and renews it until Release. It is refused with
-// a *HeldError where somebody has it. Called again and again it takes a lease
+// a *HeldError where another process has it. Called again and again it takes a lease
 // that was not renewed for a term since the first call that saw it so.
 func (s *Store) Take(ctx context.Context, name string) (*Lease, error) {
 	holder := s.cfg.Process + ":" + rand.Text()[:12]
@@ -95,8 +92,8 @@ func (s *Store) Take(ctx context.Context, name string) (*Lease, error) {
 		sent := s.cfg.Now()
 		won, err := s.put(ctx, row, holder)
 		if err != nil {
-			// The outcome may be unknown. If it went well after all nobody renews
-			// it, and it is free again after a term.
+			// The outcome may be unknown. If it was done after all, the lease is not
+			// renewed, and free again after a term.
 			return nil, fmt.Errorf("take lease %s: %w", name, db.Wrap(err))
 		}
 		if won {

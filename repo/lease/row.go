@@ -22,7 +22,7 @@ type Row struct {
 	LeftMS int64 `db:"left_ms"`
 }
 
-// Free reports that nobody holds the lease.
+// Free reports that the lease is free.
 func (r Row) Free() bool { return r.Holder == "" }
 
 func (r Row) term() time.Duration { return time.Duration(r.TermMS) * time.Millisecond }
@@ -39,7 +39,7 @@ func Who(holder string) string {
 // now is the database's clock in unix milliseconds.
 const now = `ROUND(UNIX_TIMESTAMP(NOW(3)) * 1000)`
 
-// Show returns the lease of a name; repo.ErrNotFound where nobody ever held it.
+// Show returns the lease of a name; repo.ErrNotFound where it was never held.
 // Index: PRIMARY (bucket, name), one row.
 func (s *Store) Show(ctx context.Context, name string) (Row, error) {
 	var r Row

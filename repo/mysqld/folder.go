@@ -63,7 +63,7 @@ func openFolder(dir string) (*folder, error) {
 		f.lock.Close()
 		return nil, err
 	}
-	if err := f.placeSocket(); err != nil {
+	if err := f.makeSocketFolder(); err != nil {
 		f.lock.Close()
 		return nil, err
 	}
@@ -106,10 +106,10 @@ func (f *folder) busy() error {
 	return fmt.Errorf("%w: %s: another process has locked it", ErrBusy, f.dir)
 }
 
-// placeSocket makes the folder of the socket, which nobody else may enter:
+// makeSocketFolder makes the folder of the socket, which only its owner may enter:
 // Dir/run, or one under the temp folder, the same at each start, when the path
 // would be too long.
-func (f *folder) placeSocket() error {
+func (f *folder) makeSocketFolder() error {
 	f.run = filepath.Join(f.dir, "run")
 	sum := sha256.Sum256([]byte(f.dir))
 	for _, temp := range []string{os.TempDir(), "/tmp"} {

@@ -14,8 +14,8 @@ import (
 	"unicode"
 )
 
-// install makes the data directory where there is none. It is made beside its
-// place and renamed when it is whole.
+// install makes the data directory where there is none. It is made under
+// another name and renamed when it is whole.
 func install(ctx context.Context, found program, f *folder, o Options) error {
 	if _, err := os.Stat(f.data()); err == nil {
 		return nil
@@ -108,4 +108,65 @@ func reason(ctx context.Context, err error) error {
 		return ctx.Err()
 	}
 	return err
+}
+
+// ErrNoServer says that no server program is installed.
+var ErrNoServer = errors.New("no mariadbd or mysqld found on this machine: install one, e.g. `apt-get install mariadb-server`")
+
+// folders are searched after PATH: a user's PATH often lacks the sbin folders,
+// and Homebrew and the MySQL packages have folders of their own.
+var folders = []string{
+	"/usr/sbin", "/usr/local/sbin", "/usr/libexec", "/usr/bin", "/usr/local/bin",
+	"/opt/homebrew/bin", "/opt/homebrew/opt/mysql/bin", "/opt/homebrew/opt/mariadb/bin",
+	"/usr/local/mysql/bin", "/usr/local/opt/mysql/bin", "/usr/local/opt/mariadb/bin",
+}
+
+// program is the server program that was found.
+type program struct {
+	path    string
+	mariadb bool
+}
+
+// find looks for mariadbd before mysqld, which may be either.
+func find(ctx context.Context) (program, error) {
+	if path, ok := lookup("mariadbd"); ok {
+		return program{path: path, mariadb: true}, nil
+	}
+	path, ok := lookup("mysqld")
+	if !ok {
+		return program{}, ErrNoServer
+	}
+	out, err := exec.CommandContext(ctx, path, "--no-defaults", "--version").CombinedOutput()
+	if err != nil {
+		return program{}, fmt.Errorf("ask %s for its version: %w: %s", path, reason(ctx, err), strings.TrimSpace(string(out)))
+	}
+	return program{path: path, mariadb: strings.Contains(string(out), "MariaDB")}, nil
+}
+
+// installer is MariaDB's script that makes a data directory.
+func (p program) installer() (string, error) {
+	real, err := filepath.EvalSymlinks(p.path)
+	if err != nil {
+		real = p.path
+	}
+	more := []string{filepath.Dir(p.path), filepath.Join(filepath.Dir(real), "..", "bin")}
+	for _, name := range []string{"mariadb-install-db", "mysql_install_db"} {
+		if path, ok := lookup(name, more...); ok {
+			return path, nil
+		}
+	}
+	return "", fmt.Errorf("%s is here but mariadb-install-db is not: install all of it, e.g. `apt-get install mariadb-server`", p.path)
+}
+
+func lookup(name string, more ...string) (string, bool) {
+	if path, err := exec.LookPath(name); err == nil {
+		return path, true
+	}
+	for _, folder := range append(more, folders...) {
+		path := filepath.Join(folder, name)
+		if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0 {
+			return path, true
+		}
+	}
+	return "", false
 }

@@ -78,7 +78,7 @@ func (o Options) openFolder() (*folder, error) {
 	case o.Dir == "":
 		return newThrowaway()
 	}
-	// Stop deletes the folder: it must not be somebody's.
+	// Stop deletes the folder: it must not hold other files.
 	if found, err := os.ReadDir(o.Dir); err == nil && len(found) > 0 {
 		return nil, fmt.Errorf("%w: %s is not empty, a throwaway server needs a new one", ErrFolder, o.Dir)
 	}
@@ -159,8 +159,8 @@ func (s *Server) Stop(ctx context.Context) error {
 	return errors.Join(err, s.discard())
 }
 
-// discard gives the folder back, a throwaway one to nobody. Once: the next
-// owner may be in it already.
+// discard unlocks the folder, or deletes a throwaway one. Once: the next owner may be
+// in it already.
 func (s *Server) discard() error {
 	var err error
 	s.once.Do(func() {

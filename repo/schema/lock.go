@@ -30,7 +30,7 @@ const lockAnswer = 10 * time.Second
 // ErrLocked says that another process was migrating for all of LockTimeout.
 var ErrLocked = errors.New("another process is migrating this database")
 
-// errLockLost says that somebody else may have migrated meanwhile.
+// errLockLost says that another process may have migrated meanwhile.
 var errLockLost = errors.New("unlock migrations: the lock was lost on the way")
 
 // lockName is different for each database of a server, because GET_LOCK is not,
@@ -133,7 +133,7 @@ func holder(ctx context.Context, conn *sql.Conn) string {
 }
 
 // releaseLock gives the lock back on the connection that took it. A lock that
-// is gone means that its connection was lost meanwhile and that somebody else
+// is gone means that its connection was lost meanwhile and that another process
 // may have migrated too, which the caller should know.
 func releaseLock(ctx context.Context, conn *sql.Conn) error {
 	ctx, cancel := context.WithTimeout(ctx, lockAnswer)

@@ -28,7 +28,7 @@ type Mark struct {
 // Store writes and walks marks. It is safe for concurrent use.
 type Store struct{ db *sqlx.DB }
 
-// New makes a store; the pool should interpolate arguments.
+// New makes a store.
 func New(pool *sqlx.DB) *Store { return &Store{db: pool} }
 
 // Put notes marks; a later time stays. Index: PRIMARY (bucket, account_id).

@@ -18,7 +18,7 @@ type Config struct {
 	// Dir is where runs are written, empty means os.TempDir.
 	Dir string
 	// Memory bounds the buffer in bytes; reading back takes 64 KiB a run,
-	// at most some 12 MiB, beside it. The least is about 100 KB.
+	// at most some 12 MiB, on top. The least is about 100 KB.
 	Memory int64
 }
 
@@ -54,13 +54,13 @@ func (s *Sorter) Add(ctx context.Context, r Record) error {
 	return nil
 }
 
-// room makes place for a record: a larger buffer, or an empty one.
+// room makes room for a record: a larger buffer, or an empty one.
 func (s *Sorter) room(ctx context.Context) error {
 	if s.sorted {
 		return errors.New("spill: add after sort")
 	}
 	if cap(s.buf) < s.most {
-		// Growing by four keeps the old and the new buffer together near the bound.
+		// Growing by four keeps the old and the new buffer together within the bound.
 		grown := make([]Record, len(s.buf), min(s.most, max(minRecords, 4*cap(s.buf))))
 		copy(grown, s.buf)
 		s.buf = grown

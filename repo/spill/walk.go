@@ -85,7 +85,7 @@ func (w *Walk) next() (Record, error) {
 	return r, w.err
 }
 
-// sink moves the head at i down to its place.
+// sink moves the head at i down until none below it is smaller.
 func (w *Walk) sink(i int) {
 	h := w.heap
 	for {
