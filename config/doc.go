@@ -10,8 +10,8 @@
 // A settings file (--config, KITH_CONFIG) has one NAME=value a line, with the
 // names of the environment, so that the same file serves systemd as
 // EnvironmentFile and Docker as env_file. Names that begin with KITH_ and are
-// no setting are refused, in the file and in the environment, because they are
-// mistakes; other names are left to other programs.
+// not a setting are refused, in the file and in the environment, because they are
+// mistakes; other names belong to other programs.
 //
 // A setting that is missing or makes no sense is refused at the start, by
 // name. [Secret] and [DSN] never print what they hold.

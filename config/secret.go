@@ -8,11 +8,11 @@ import (
 	"strings"
 )
 
-// hidden stands wherever a secret would be printed.
+// hidden is printed instead of a secret.
 const hidden = "…hidden…"
 
-// Secret is a text that no print, log or encoding shows. The text lies behind
-// a pointer, so that printing a struct around an unexported Secret, where fmt
+// Secret is a text that no print, log or encoding shows. The text is behind a
+// pointer, so that printing a struct around an unexported Secret, where fmt
 // may not call methods, shows an address.
 type Secret struct {
 	text  *string

@@ -33,8 +33,8 @@ type MySQL struct {
 // Cache says where rows are cached, and for how long.
 type Cache struct {
 	Memcached   []string      `name:"memcached" env:"KITH_MEMCACHED" placeholder:"HOST:PORT" help:"The memcached servers, comma separated, each host:port or the path of a unix socket, in the same order for every process. Empty means a cache in this process: right where there is one process only, since changes of another show after KITH_LOCAL_CACHE_EXPIRY."`
-	Timeout     time.Duration `name:"cache-timeout" env:"KITH_CACHE_TIMEOUT" default:"100ms" limits:"1ms 10s" help:"How long a call to memcached may take, 1ms to 10s. A server that takes longer is left alone until it answers again. Raise it only where memcached is far away."`
-	Expiry      time.Duration `name:"cache-expiry" env:"KITH_CACHE_EXPIRY" default:"10m" limits:"1s 720h" help:"How long memcached holds a row, 1s to 720h; it bounds how long a row can be stale after a change of the server list or a lost message. Raise it for fewer reads of MySQL."`
+	Timeout     time.Duration `name:"cache-timeout" env:"KITH_CACHE_TIMEOUT" default:"100ms" limits:"1ms 10s" help:"How long a call to memcached may take, 1ms to 10s. A server that takes longer is not asked until it answers again. Raise it only where memcached is far away."`
+	Expiry      time.Duration `name:"cache-expiry" env:"KITH_CACHE_EXPIRY" default:"10m" limits:"1s 720h" help:"How long memcached holds a row, 1s to 720h; it limits how long a row can be stale after a change of the server list or a lost update. Raise it for fewer reads of MySQL."`
 	LocalSize   Size          `name:"local-cache-size" env:"KITH_LOCAL_CACHE_SIZE" default:"64MiB" limits:"1MiB 64GiB" help:"Memory of the cache in this process, 1MiB to 64GiB. Where KITH_MEMCACHED is empty it holds all rows, else only long lists, so that memcached sends them again only when they have changed. Raise it when kith_cache_gets_total shows more misses than hits, or long lists are read often, and there is memory to spare."`
 	LocalExpiry time.Duration `name:"local-cache-expiry" env:"KITH_LOCAL_CACHE_EXPIRY" default:"5s" limits:"1s 24h" help:"How long the cache in this process holds a row, 1s to 24h; after that it shows what an import or another process has changed. Raise it where no other process writes."`
 }
@@ -47,7 +47,7 @@ type HTTP struct {
 	RequestTimeout time.Duration  `name:"request-timeout" env:"KITH_REQUEST_TIMEOUT" default:"10s" limits:"100ms 50s" help:"How long a request may take, 100ms to 50s; then it is answered 503. Lower it where the proxy in front gives up sooner."`
 	MaxBody        Size           `name:"max-body" env:"KITH_MAX_BODY" default:"64KiB" limits:"1KiB 16MiB" help:"The longest body of a request, 1KiB to 16MiB; longer ones are answered 413. The longest sensible one, a note of 2,000 characters, fits the default."`
 	RateLimit      int            `name:"rate-limit" env:"KITH_RATE_LIMIT" default:"300000" limits:"1 1000000000" help:"How many requests one account, or one address without a token, may make in 5 minutes, 1 to 1000000000; more are answered 429. Each process counts for itself. The default only stops runaway loops. Lower it when single accounts take more than their share."`
-	TrustedProxies []netip.Prefix `name:"trusted-proxies" env:"KITH_TRUSTED_PROXIES" placeholder:"NETWORK" help:"The networks of the proxies in front, comma separated, such as 10.0.0.0/8. Their X-Forwarded-For header tells whose requests without a token are counted together. Empty means that whoever connects is the client; set it when all clients come through a proxy."`
+	TrustedProxies []netip.Prefix `name:"trusted-proxies" env:"KITH_TRUSTED_PROXIES" placeholder:"NETWORK" help:"The networks of the proxies in front, comma separated, such as 10.0.0.0/8. Their X-Forwarded-For header says whose requests without a token are counted together. Empty means that the other end of a connection is the client; set it when all clients come through a proxy."`
 	MaxConnections int            `name:"max-connections" env:"KITH_MAX_CONNECTIONS" default:"10000" limits:"10 1000000" help:"Connections of clients that are open at once, 10 to 1000000. Where they are all taken, or the process may open no more files (ulimit -n, less what the database and memcached need), the one that has waited longest for a request is closed to let the next in."`
 	Drain          time.Duration  `name:"drain" env:"KITH_DRAIN" default:"10s" limits:"0s 10m" help:"How long requests are still taken after SIGTERM or Ctrl-C, while /readyz answers 503, 0s to 10m; a second signal ends it. Let it be longer than a balancer takes to notice; 0s where there is none."`
 	ShutdownGrace  time.Duration  `name:"shutdown-grace" env:"KITH_SHUTDOWN_GRACE" default:"15s" limits:"1s 10m" help:"How long requests and writes under way may take to end after KITH_DRAIN, 1s to 10m. Keep the two together below what the supervisor allows (systemd 90s, Docker 10s, Kubernetes 30s)."`
@@ -55,13 +55,13 @@ type HTTP struct {
 
 // Admin says where whoever operates a process can look at it.
 type Admin struct {
-	Listen string `name:"admin-listen" env:"KITH_ADMIN_LISTEN" placeholder:"HOST:PORT" help:"An address of its own for /metrics, /livez and /readyz, of kith serve and of kith cron; two processes on one machine need two. Empty means none: kith serve then shows /metrics to its clients, which it does not otherwise, and kith cron to nobody. /livez and /readyz stay where clients are answered, too, for balancers. Set it where clients shall not see the metrics."`
+	Listen string `name:"admin-listen" env:"KITH_ADMIN_LISTEN" placeholder:"HOST:PORT" help:"An address of its own for /metrics, /livez and /readyz, of kith serve and of kith cron; two processes on one machine need two. Empty means none: kith serve then shows /metrics to its clients, which it does not otherwise, and kith cron shows none. /livez and /readyz stay where clients are answered, too, for balancers. Set it where clients must not see the metrics."`
 }
 
 // Token says which bearer tokens are accepted.
 type Token struct {
-	Secret    Secret `name:"token-secret" env:"KITH_TOKEN_SECRET" placeholder:"TEXT" help:"The secret that tokens are signed with (HS256), at least 32 bytes, for instance the output of: openssl rand -hex 32. Whoever knows it can act as every account. Prefer the environment or the settings file: a flag shows in the process list. Changing it ends all tokens signed with it."`
-	PublicKey string `name:"token-public-key" env:"KITH_TOKEN_PUBLIC_KEY" placeholder:"FILE" help:"A PEM file with the Ed25519 public key of the product's own sign-in, whose tokens (EdDSA) are then believed. kith cannot make such tokens."`
+	Secret    Secret `name:"token-secret" env:"KITH_TOKEN_SECRET" placeholder:"TEXT" help:"The secret that tokens are signed with (HS256), at least 32 bytes, for instance the output of: openssl rand -hex 32. Anybody who knows it can act as every account. Prefer the environment or the settings file: a flag shows in the process list. Changing it ends all tokens signed with it."`
+	PublicKey string `name:"token-public-key" env:"KITH_TOKEN_PUBLIC_KEY" placeholder:"FILE" help:"A PEM file with the Ed25519 public key of the product's own sign-in, whose tokens (EdDSA) are then accepted. kith cannot make such tokens."`
 	JWKS      string `name:"token-jwks" env:"KITH_TOKEN_JWKS" placeholder:"FILE|URL" help:"A file or an https address with the JSON Web Key Set of the product's own sign-in. An address is read again every 20 seconds, a file only at the start. Use it where that sign-in changes its keys."`
 	Issuer    string `name:"token-issuer" env:"KITH_TOKEN_ISSUER" placeholder:"TEXT" help:"The issuer (iss) that tokens must name; empty accepts any. Set it where the keys of the sign-in also sign for others."`
 	Audience  string `name:"token-audience" env:"KITH_TOKEN_AUDIENCE" placeholder:"TEXT" help:"The audience (aud) that tokens must name; empty accepts any. Set it where the sign-in serves other programs too, whose tokens would be good here otherwise."`
@@ -69,8 +69,8 @@ type Token struct {
 
 // Relation says what accounts may do.
 type Relation struct {
-	ListCap        int `name:"list-cap" env:"KITH_LIST_CAP" default:"10000" limits:"10 100000" help:"How many of the newest friends, followers and following each a row keeps at hand, 10 to 100000; the trim job moves older ones to the archive, a write does where there are twice as many. Counts stay, and pages go on into the archive. Lower it for smaller rows."`
-	FollowingLimit int `name:"following-limit" env:"KITH_FOLLOWING_LIMIT" default:"0" limits:"0 1000000000" help:"How many accounts one account may follow, 0 for any number, at most 1000000000. A follow past it is answered 422; whoever follows more already keeps them. Set it against follow spam."`
+	ListCap        int `name:"list-cap" env:"KITH_LIST_CAP" default:"10000" limits:"10 100000" help:"How many of the newest friends, followers and following each a row holds, 10 to 100000; the trim job moves older ones to the archive, a write does where there are twice as many. Counts stay, and pages go on into the archive. Lower it for smaller rows."`
+	FollowingLimit int `name:"following-limit" env:"KITH_FOLLOWING_LIMIT" default:"0" limits:"0 1000000000" help:"How many accounts one account may follow, 0 for any number, at most 1000000000. A follow past it is answered 422; an account that follows more already keeps them. Set it against follow spam."`
 }
 
 // Affinity says how interactions are taken and what they are worth: the hidden

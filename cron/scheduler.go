@@ -97,8 +97,8 @@ func (s *Scheduler) unfinished(ctx context.Context, j Job) time.Time {
 	return time.Time{}
 }
 
-// serve runs the job for a tick, unless another process does: then it stands by
-// until that has come to an end.
+// serve runs the job for a tick, unless another process does: then it waits until
+// that one has ended.
 func (s *Scheduler) serve(ctx context.Context, j Job, tick time.Time) {
 	for {
 		run, err := s.Runner.Run(ctx, j, Options{Tick: tick, Wait: true})
@@ -106,7 +106,7 @@ func (s *Scheduler) serve(ctx context.Context, j Job, tick time.Time) {
 		if ctx.Err() != nil || !errors.Is(err, lease.ErrLost) && !errors.Is(err, repo.ErrUnavailable) {
 			return
 		}
-		// Whoever has the lease now goes on; if nobody has, this process does.
+		// Another process may go on with the job by now; else this one does.
 		if s.cfg.Sleep(ctx, s.cfg.Leases.Term()/10) != nil {
 			return
 		}

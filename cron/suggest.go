@@ -45,8 +45,8 @@ func suggestAll(ctx context.Context, s *suggest.Service, run *Run) error {
 	}
 }
 
-// suggestTo makes the suggestions of those of the looked at who need some, and
-// then moves the cursor.
+// suggestTo makes the suggestions of the accounts of a page that need some, and then
+// moves the cursor past the page.
 func suggestTo(ctx context.Context, s *suggest.Service, run *Run, due []uint64, looked int, last string) error {
 	for _, id := range due {
 		n, err := s.Make(ctx, id, run.DryRun)

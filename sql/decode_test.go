@@ -19,10 +19,10 @@ func (p *plant) entries(v list.View) []line {
 	p.t.Helper()
 	out := []line{}
 	for s := list.Friends; s <= list.Options; s++ {
-		place := 0
+		position := 0
 		err := v.Each(s, func(id uint64, mine, theirs uint32) bool {
-			place++
-			out = append(out, line{s.String(), text(place), text(id), utc(mine), utc(theirs)})
+			position++
+			out = append(out, line{s.String(), text(position), text(id), utc(mine), utc(theirs)})
 			return true
 		})
 		if err != nil {
@@ -42,7 +42,7 @@ func utc(at uint32) string {
 func decoded(t table) []line {
 	out := []line{}
 	for _, r := range t {
-		out = append(out, line{r["section"], r["place"], r["id"], r["mine_utc"], r["theirs_utc"]})
+		out = append(out, line{r["section"], r["position"], r["id"], r["mine_utc"], r["theirs_utc"]})
 	}
 	return out
 }

@@ -21,9 +21,9 @@ func verdict(follows bool) string {
 	return "does not follow"
 }
 
-// kind is a place without the number of its segment.
-func kind(place string) string {
-	table, section, _ := strings.Cut(place, ": ")
+// kind is a part of an account's lists without the number of its segment.
+func kind(part string) string {
+	table, section, _ := strings.Cut(part, ": ")
 	table, _, _ = strings.Cut(table, " ")
 	return strings.TrimSpace(table + " " + section)
 }
@@ -31,7 +31,7 @@ func kind(place string) string {
 // edge compares the script with the store's own answer.
 func (p *plant) edge(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
-	places := map[string]int{}
+	parts := map[string]int{}
 	for i := range 150 {
 		star := []uint64{p.narrow, p.wide, p.ids[rng.IntN(60)]}[i%3]
 		other := []uint64{p.ids[rng.IntN(len(p.ids))], star + 1000 + rng.Uint64N(300), star + 1340 + rng.Uint64N(60), star + 10_000 + rng.Uint64N(50)}[rng.IntN(4)]
@@ -45,12 +45,12 @@ func (p *plant) edge(t *testing.T) {
 		got := p.ask(other, star)
 		want := []string{verdict(rels[0]&list.IsFollowing != 0), verdict(rels[0]&list.IsFollower != 0)}
 		same(t, "does "+text(other)+" follow "+text(star)+", and back", column(got, "verdict"), want)
-		places[kind(got[0]["at_to"])]++
-		places[kind(got[1]["at_from"])]++
+		parts[kind(got[0]["at_to"])]++
+		parts[kind(got[1]["at_from"])]++
 	}
-	for _, place := range []string{"-", "row friends", "row followers", "row following", "segment followers", "relation_own friends", "relation_own following"} {
-		if places[place] < 4 {
-			t.Errorf("%d edges at %s, want some: %v", places[place], place, places)
+	for _, part := range []string{"-", "row friends", "row followers", "row following", "segment followers", "relation_own friends", "relation_own following"} {
+		if parts[part] < 4 {
+			t.Errorf("%d edges at %s, want some: %v", parts[part], part, parts)
 		}
 	}
 	same(t, "across two ids", column(p.ask(straddling, across), "verdict"), []string{"does not follow", "does not follow"})

@@ -60,7 +60,7 @@ func idOf(flag string, id *uint64) (uint64, error) {
 	return *id, nil
 }
 
-// accountWho names one account.
+// accountWho is the argument that names one account.
 type accountWho struct {
 	tool
 	Who string `arg:"" name:"name|id" help:"The username or the id; a name of digits only is read as an id."`

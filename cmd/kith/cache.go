@@ -16,8 +16,8 @@ type cacheRenewCmd struct{ database }
 
 // Help is the text above the settings.
 func (cacheRenewCmd) Help() string {
-	return "Gives the database a new identity, which stands in the names of all that is cached. Processes that run notice within " +
-		"about two seconds and begin anew; nothing needs to be stopped or flushed. It is needed when the database goes back: after a failover " +
+	return "Gives the database a new identity, which is part of every cache key. Running processes notice within " +
+		"about two seconds and start with an empty cache; nothing needs to be stopped or flushed. It is needed when the database goes back: after a failover " +
 		"to a replica that was behind, after a restore, and in a copy of a database that uses the memcached of the original. " +
 		"It does no harm at other times, but reads come from the database until the cache is filled again."
 }
@@ -33,7 +33,7 @@ func (c *cacheRenewCmd) Run(ctx context.Context) error {
 	}
 	err = identity.New(pool).Renew(ctx)
 	if err == nil {
-		fmt.Println("the cache begins anew: every process forgets what it knew within about two seconds")
+		fmt.Println("the cache begins anew: every process forgets what it has cached within about two seconds")
 	}
 	return errors.Join(err, pool.Close())
 }

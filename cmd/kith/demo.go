@@ -34,7 +34,7 @@ var demoPeople = []demoPerson{
 	{name: "lena", display: "Lena", follows: []string{"kim", "eva"}},
 }
 
-// demo makes the demo graph where there is no account at all, and tells
+// demo makes the demo graph where there is no account at all, and reports
 // whether it did. Follows are dated into the past, one an hour, so that lists
 // have an order.
 func (s *stack) demo(ctx context.Context) (bool, error) {

@@ -44,7 +44,7 @@ func (d *devCmd) Run(ctx context.Context) error {
 	if err := config.Check(d.Settings); err != nil {
 		return err
 	}
-	// The port first: a database that is started for nothing is a nuisance.
+	// The port first: it may be taken, and starting a database takes seconds.
 	l, err := listen(d.Settings.HTTP.Listen)
 	if err != nil {
 		return err
@@ -59,8 +59,7 @@ func (d *devCmd) Run(ctx context.Context) error {
 	return d.withDatabase(ctx, func(ctx context.Context) error { return d.serve(ctx, l) })
 }
 
-// ownSecret takes the token secret of the folder where none is set, and makes
-// it once.
+// ownSecret uses the token secret of the folder where none is set, and makes it once.
 func (d *devCmd) ownSecret() error {
 	if err := os.MkdirAll(d.Dir, 0o700); err != nil {
 		return fmt.Errorf("--dir: the folder %s cannot be made: %w", d.Dir, err)
@@ -86,8 +85,8 @@ func (d *devCmd) ownSecret() error {
 	return nil
 }
 
-// makeSecret writes a new secret. It is linked into its place when it is
-// whole, and does not replace one that another process made meanwhile.
+// makeSecret writes a new secret. The file gets its name when it is complete, and
+// does not replace one that another process made meanwhile.
 func makeSecret(path string) error {
 	raw := make([]byte, 32)
 	rand.Read(raw)
@@ -102,7 +101,7 @@ func makeSecret(path string) error {
 	return nil
 }
 
-// withDatabase runs fn beside the private database and stops that afterwards.
+// withDatabase starts the private database, runs fn, and stops the database.
 // The context of fn ends when the database does.
 func (d *devCmd) withDatabase(ctx context.Context, fn func(context.Context) error) (err error) {
 	own, err := d.startDatabase(ctx)
@@ -181,7 +180,7 @@ func (d *devCmd) serve(ctx context.Context, l net.Listener) error {
 	}
 	st.startJobs(ctx, s.Cron, s.Relation.ListCap, log)
 	fmt.Print(page)
-	s.HTTP.Drain = 0 // nobody balances between several of these
+	s.HTTP.Drain = 0 // no balancer has to notice
 	return st.serve(ctx, l, s, tokens, log)
 }
 

@@ -17,7 +17,7 @@ import (
 	"kith/repo/schema"
 )
 
-// The exit codes. Scripts rest on them: a code never changes its meaning.
+// The exit codes. Scripts depend on them: a code never changes its meaning.
 const (
 	exitDone        = 0
 	exitFailed      = 1
@@ -57,9 +57,9 @@ func (c coded) Unwrap() error { return c.error }
 // wrong makes an error of wrong usage.
 func wrong(format string, args ...any) error { return coded{fmt.Errorf(format, args...), exitUsage} }
 
-// exitCode returns the code that err ends the program with. Whatever goes
-// wrong after a signal is an interruption. What is done in part comes before
-// the reason why the rest is not.
+// exitCode returns the code that err ends the program with. Any error after a signal
+// is an interruption. That the work is done in part matters more than the reason why
+// the rest is not.
 func exitCode(ctx context.Context, err error) int {
 	var own coded
 	var parse *kong.ParseError

@@ -13,8 +13,8 @@ import (
 	"kith/config"
 )
 
-// healthCmd is what the health checks of the containers run: the image has no
-// other program that could ask.
+// healthCmd is what the health checks of the containers run: the image has no other
+// program for it.
 type healthCmd struct {
 	HTTP  config.HTTP  `embed:"" group:"HTTP"`
 	Admin config.Admin `embed:"" group:"Operations"`
@@ -49,7 +49,7 @@ func (h *healthCmd) Run(ctx context.Context) error {
 	return nil
 }
 
-// reachable turns an address to listen on into one to call: a server on all
+// reachable turns an address to listen on into one to connect to: a server on all
 // addresses is also on 127.0.0.1.
 func reachable(listen string) string {
 	host, port, err := net.SplitHostPort(listen)

@@ -41,7 +41,7 @@ func (c *importCmd) Run(ctx context.Context) error {
 		return err
 	}
 	defer file.Close()
-	// Collect garbage sooner rather than grow past what was asked for.
+	// Collect garbage sooner rather than take more memory than --memory says.
 	debug.SetMemoryLimit(int64(c.Memory))
 	return c.with(ctx, func(s *stack) error { return c.load(ctx, s, file) })
 }

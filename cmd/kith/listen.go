@@ -33,7 +33,7 @@ func listenOn(setting, address string) (net.Listener, error) {
 	return l, nil
 }
 
-// server is an HTTP server and what it needs to end well.
+// server is an HTTP server and what it needs to end in order.
 type server struct {
 	handler      http.Handler
 	ready        *readiness
@@ -41,11 +41,11 @@ type server struct {
 	log          *slog.Logger
 }
 
-// answer serves until ctx ends, goes on while balancers notice, then lets the
-// requests under way finish. A nil error means that all of them did.
+// answer serves until ctx ends, goes on while balancers notice, then waits for the
+// requests under way. A nil error means that all of them were answered.
 func (s server) answer(ctx context.Context, l *listener.Listener) error {
 	srv := listener.Server(s.ready.parting(s.handler), l)
-	// What clients break off is no concern of ours.
+	// What clients break off is not an error of the server.
 	srv.ErrorLog = slog.NewLogLogger(s.log.Handler(), slog.LevelDebug)
 	ended := make(chan error, 1)
 	go func() { ended <- srv.Serve(l) }()
@@ -77,8 +77,8 @@ func (s server) answer(ctx context.Context, l *listener.Listener) error {
 // adminConnections is how many connections the admin address takes at once.
 const adminConnections = 64
 
-// admin serves the pages for whoever runs this process on an address of their own,
-// if any, until done is called.
+// admin serves the pages for operators on an address of their own, if any, until done
+// is called.
 func (s *stack) admin(address string, ready *readiness, log *slog.Logger) (done func(), err error) {
 	if address == "" {
 		return func() {}, nil
@@ -99,18 +99,18 @@ func (s *stack) admin(address string, ready *readiness, log *slog.Logger) (done 
 	}, nil
 }
 
-// filesApart is how many files a server opens besides connections of clients and of
-// MySQL: memcached, logs, keys, and those that are just being accepted.
-const filesApart = 64
+// otherFiles is how many files a server opens besides connections of clients and of
+// MySQL: memcached, logs, keys, and connections that are just being accepted.
+const otherFiles = 64
 
-// connectionsFor is how many connections of clients a process may have that may open
-// so many files, of which so many are for MySQL.
+// connectionsFor is how many connections of clients a process may have, where files is
+// how many files it may open and pool how many of them are for MySQL.
 func connectionsFor(wanted, files, pool int) int {
-	return max(min(wanted, files-pool-filesApart), 1)
+	return max(min(wanted, files-pool-otherFiles), 1)
 }
 
-// maxConnections is connectionsFor this process. The soft limit of files is as high as
-// it may be: Go raises it when a program starts.
+// maxConnections is connectionsFor this process. Go has raised the soft limit of files
+// to the hard one when the program started.
 func maxConnections(wanted, pool int, log *slog.Logger) int {
 	var files syscall.Rlimit
 	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &files); err != nil {

@@ -22,7 +22,7 @@ type progress struct {
 	phase string
 	last  graph.Progress
 	begun time.Time // of the phase
-	told  time.Time
+	lined time.Time // when the last plain line was written
 }
 
 // linePause is the time between two plain lines.
@@ -62,7 +62,7 @@ var units = map[string]string{
 	"trim": "rows", "affinity": "events", "suggest": "accounts", "audit": "rows", "expire": "rows", // the jobs
 }
 
-// report shows how far a phase is. A phase that cannot tell shows nothing.
+// report shows how far a phase is. Phases without a unit are not shown.
 func (p *progress) report(at graph.Progress) {
 	if units[at.Phase] == "" {
 		return
@@ -70,7 +70,7 @@ func (p *progress) report(at graph.Progress) {
 	now := p.now()
 	if at.Phase != p.phase {
 		p.end()
-		p.phase, p.begun, p.told, p.last = at.Phase, now, now, at
+		p.phase, p.begun, p.lined, p.last = at.Phase, now, now, at
 		if p.bar != nil {
 			p.shown = p.bar(at)
 			p.shown.StartWithoutRender() // its clock
@@ -80,13 +80,13 @@ func (p *progress) report(at graph.Progress) {
 	moved := at.Total != p.last.Total
 	p.last = at
 	switch {
-	case p.shown != nil && moved && at.Total > 0: // a job guesses better as it goes on
+	case p.shown != nil && moved && at.Total > 0: // a job estimates better as it goes on
 		p.shown.ChangeMax64(at.Total)
 		p.set()
 	case p.shown != nil:
 		p.set()
-	case p.bar == nil && now.Sub(p.told) >= linePause:
-		p.told = now
+	case p.bar == nil && now.Sub(p.lined) >= linePause:
+		p.lined = now
 		fmt.Fprintln(p.to, line(at, now.Sub(p.begun)))
 	}
 }
@@ -94,7 +94,7 @@ func (p *progress) report(at graph.Progress) {
 // set moves the bar. The only error is that more is done than there is in all.
 func (p *progress) set() { _ = p.shown.Set64(p.last.Done) }
 
-// end leaves the bar as it stands and begins a new line.
+// end leaves the bar as it is and begins a new line.
 func (p *progress) end() {
 	if p.shown == nil {
 		return
@@ -107,7 +107,7 @@ func (p *progress) end() {
 	p.shown = nil
 }
 
-// line says in words what the bar shows.
+// line is what the bar shows, as text.
 func line(at graph.Progress, took time.Duration) string {
 	rate := float64(at.Done) / max(took.Seconds(), 1e-9)
 	unit := units[at.Phase]

@@ -12,32 +12,32 @@ import (
 	"kith/repo/db"
 )
 
-// readiness is what /readyz shows: which parts are not ready. A cache that is
-// away is not among them, since everything works without it.
+// readiness is what /readyz shows: which parts are not ready. The cache is not among
+// them, since everything works without it.
 type readiness struct {
-	look     func(context.Context) error // at the database
+	check    func(context.Context) error // of the database
 	now      func() time.Time
 	log      *slog.Logger
 	draining atomic.Bool
 
-	mu     sync.Mutex
-	looked time.Time
-	found  error
+	mu      sync.Mutex
+	checked time.Time
+	found   error
 }
 
 const (
-	// lookTimeout bounds a look at the database.
-	lookTimeout = 2 * time.Second
-	// lookEvery is how long what was seen is good for, whoever asks.
-	lookEvery = time.Second
+	// checkTimeout bounds a check of the database.
+	checkTimeout = 2 * time.Second
+	// checkEvery is how long the result of a check is used, for all requests.
+	checkEvery = time.Second
 )
 
-// readiness makes what tells of the stack's.
+// readiness makes that of the stack.
 func (s *stack) readiness(log *slog.Logger) *readiness {
-	return &readiness{now: time.Now, log: log, look: func(ctx context.Context) error { return db.Writable(ctx, s.pool) }}
+	return &readiness{now: time.Now, log: log, check: func(ctx context.Context) error { return db.Writable(ctx, s.pool) }}
 }
 
-// drain says from now on that no more requests are wanted.
+// drain has /readyz say from now on that no more requests are wanted.
 func (r *readiness) drain() { r.draining.Store(true) }
 
 // missing names what is not ready.
@@ -54,26 +54,26 @@ func (r *readiness) missing(ctx context.Context) (names []string) {
 	return names
 }
 
-// database looks at the database, once a second for all who ask.
+// database checks the database, once a second for all requests.
 func (r *readiness) database(ctx context.Context) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.now().Sub(r.looked) < lookEvery {
+	if r.now().Sub(r.checked) < checkEvery {
 		return r.found
 	}
-	// Whoever asked may leave: the others want the answer.
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lookTimeout)
+	// The client may leave: others wait for the same answer.
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), checkTimeout)
 	defer cancel()
-	if r.found = r.look(ctx); r.found != nil {
+	if r.found = r.check(ctx); r.found != nil {
 		r.log.Warn("not ready", "err", r.found)
 	}
-	r.looked = r.now()
+	r.checked = r.now()
 	return r.found
 }
 
-// parting has clients of a server that drains come again on a new connection, which
-// a balancer opens elsewhere. So no connection is closed under a request that is on
-// its way.
+// parting closes the connections of a server that drains after their next answer, so
+// that clients open new ones, which a balancer leads elsewhere. So no connection is
+// closed while a request is on its way.
 func (r *readiness) parting(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 		if r.draining.Load() {

@@ -24,7 +24,7 @@ func TestReadiness_OneLook(t *testing.T) {
 	var looks atomic.Int32
 	begun, answer := make(chan struct{}), make(chan error)
 	now := time.Unix(1_700_000_000, 0)
-	r := &readiness{now: func() time.Time { return now }, log: slog.New(slog.DiscardHandler), look: func(context.Context) error {
+	r := &readiness{now: func() time.Time { return now }, log: slog.New(slog.DiscardHandler), check: func(context.Context) error {
 		looks.Add(1)
 		close(begun)
 		return <-answer
@@ -53,8 +53,8 @@ func TestReadiness_OneLook(t *testing.T) {
 	if got := r.missing(t.Context()); fmt.Sprint(got) != "[draining mysql_read_only]" {
 		t.Errorf("draining: got %v, want to hear of it at once", got)
 	}
-	now = now.Add(lookEvery)
-	r.look = func(context.Context) error { return errors.New("away") }
+	now = now.Add(checkEvery)
+	r.check = func(context.Context) error { return errors.New("away") }
 	if got := r.missing(t.Context()); fmt.Sprint(got) != "[draining mysql]" {
 		t.Errorf("a second later: got %v, want what is so now", got)
 	}

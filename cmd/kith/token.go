@@ -24,7 +24,7 @@ func (t *tokenCmd) lacks() bool { return t.tool.lacks() || t.Token.Secret.Reveal
 
 // Help is the text above the flags.
 func (tokenCmd) Help() string {
-	return "Prints the token and nothing else. The account must exist in the database."
+	return "Prints the token and nothing else. The account must exist."
 }
 
 // maxTTL is the longest life of a token: ten years.

@@ -51,7 +51,7 @@ FROM (SELECT h.bucket, h.account_id,
              SUM(h.small) AS small_segments,
              MAX(h.newest_at) AS newest_at,
              MIN(h.oldest_at) AS oldest_at,
-             ROW_NUMBER() OVER (ORDER BY SUM(h.n) DESC, h.account_id) AS place
+             ROW_NUMBER() OVER (ORDER BY SUM(h.n) DESC, h.account_id) AS nth
       FROM (SELECT bucket, account_id, section, n, 0 AS own, 1 AS segments, n <= 5000 AS small, newest_at, oldest_at
             FROM relation_archive
             WHERE bucket BETWEEN @first AND @last
@@ -62,6 +62,6 @@ FROM (SELECT h.bucket, h.account_id,
             GROUP BY bucket, account_id, section) AS h
       GROUP BY h.bucket, h.account_id) AS t
 LEFT JOIN relation_archive AS a ON a.bucket = t.bucket AND a.account_id = t.account_id
-WHERE t.place <= @top
-GROUP BY t.place, t.account_id, t.entries, t.friends, t.followers_only, t.following_only, t.beside, t.own_entries, t.segments, t.small_segments, t.newest_at, t.oldest_at
-ORDER BY t.place;
+WHERE t.nth <= @top
+GROUP BY t.nth, t.account_id, t.entries, t.friends, t.followers_only, t.following_only, t.beside, t.own_entries, t.segments, t.small_segments, t.newest_at, t.oldest_at
+ORDER BY t.nth;

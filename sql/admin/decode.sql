@@ -201,13 +201,13 @@ at AS (
           LEFT JOIN step ON step.s = part.s AND step.i = n.n - 1
           WHERE part.times > 0) AS f
 )
-SELECT e.section, e.place, e.id,
+SELECT e.section, e.position, e.id,
        TIMESTAMPADD(SECOND, NULLIF(e.mine, 0), '1970-01-01') AS mine_utc,
        TIMESTAMPADD(SECOND, NULLIF(e.theirs, 0), '1970-01-01') AS theirs_utc
-FROM (SELECT d.s, d.section, d.place, d.id,
+FROM (SELECT d.s, d.section, d.position, d.id,
              IF(d.s = 1, 0, d.later - GREATEST(d.apart, 0)) AS mine,
              CASE d.s WHEN 0 THEN d.later + LEAST(d.apart, 0) WHEN 1 THEN d.later ELSE 0 END AS theirs
-      FROM (SELECT part.s, part.name AS section, n.n AS place,
+      FROM (SELECT part.s, part.name AS section, n.n AS position,
                    CAST(CONV(HEX(SUBSTRING(packed.list, part.first_id + part.width * (n.n - 1), part.width)), 16, 10) AS UNSIGNED) AS id,
                    at.later,
                    COALESCE(at.apart, 0) AS apart
@@ -221,4 +221,4 @@ FROM (SELECT d.s, d.section, d.place, d.id,
              other_id, mine, theirs
       FROM relation_own
       WHERE @own AND bucket = @account & 1023 AND account_id = @account AND section = @section) AS e
-ORDER BY e.s, e.place;
+ORDER BY e.s, e.position;

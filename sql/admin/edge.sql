@@ -10,11 +10,11 @@
 -- One line for each direction. at_from is where from's own list has to, at_to where
 -- to's list has from: the row, a segment of followers (seq), or relation_own, which
 -- has friends and following; and the section. A verdict of HALF EDGE is
--- for `kith audit --repair`; TWICE says that an id stands in two places of one
--- list.
+-- for `kith audit --repair`; TWICE says that a list has an id
+-- twice.
 --
--- In a list an id is looked for by its bytes. A find that does not begin where an id
--- begins (the end of one id and the start of the next) is none, and the search goes on.
+-- An id is searched by its bytes. A match that does not begin where an id begins (the
+-- end of one id and the start of the next) does not count, and the search goes on.
 
 SET SESSION TRANSACTION READ ONLY, ISOLATION LEVEL READ COMMITTED;
 SET @missing = 'Give both accounts, for instance: mariadb -t kith --init-command="SET @follower = 12, @followee = 34" < sql/admin/edge.sql';
@@ -23,7 +23,7 @@ SET @follower = CAST(@follower AS UNSIGNED), @followee = CAST(@followee AS UNSIG
 
 WITH RECURSIVE
 packed AS (
-    SELECT account_id, CAST(IF(account_id = @follower, @followee, @follower) AS UNSIGNED) AS other, 'row' AS place, list
+    SELECT account_id, CAST(IF(account_id = @follower, @followee, @follower) AS UNSIGNED) AS other, 'row' AS part, list
     FROM relation
     WHERE (bucket = @follower & 1023 AND account_id = @follower) OR (bucket = @followee & 1023 AND account_id = @followee)
     UNION ALL
@@ -32,36 +32,36 @@ packed AS (
     WHERE (bucket = @follower & 1023 AND account_id = @follower AND section = 1) OR (bucket = @followee & 1023 AND account_id = @followee AND section = 1)
 ),
 edges AS (
-    SELECT h.account_id, h.place, h.width,
+    SELECT h.account_id, h.part, h.width,
            UNHEX(LPAD(HEX(h.other), GREATEST(2 * h.width, LENGTH(HEX(h.other))), '0')) AS id,
            h.n0, h.n1,
            SUBSTRING(h.list, 5 + h.count_width * BIT_COUNT(h.mask), h.width * (h.n0 + h.n1 + h.n2)) AS ids
-    FROM (SELECT m.account_id, m.other, m.place, m.list, m.width, m.count_width, m.mask,
+    FROM (SELECT m.account_id, m.other, m.part, m.list, m.width, m.count_width, m.mask,
                  IF(m.mask & 1, CAST(CONV(HEX(SUBSTRING(m.list, 5, m.count_width)), 16, 10) AS SIGNED), 0) AS n0,
                  IF(m.mask & 2, CAST(CONV(HEX(SUBSTRING(m.list, 5 + m.count_width * BIT_COUNT(m.mask & 1), m.count_width)), 16, 10) AS SIGNED), 0) AS n1,
                  IF(m.mask & 4, CAST(CONV(HEX(SUBSTRING(m.list, 5 + m.count_width * BIT_COUNT(m.mask & 3), m.count_width)), 16, 10) AS SIGNED), 0) AS n2
-          FROM (SELECT account_id, other, place, list,
+          FROM (SELECT account_id, other, part, list,
                        ORD(SUBSTRING(list, 2, 1)) % 16 AS width,
                        LEAST(ORD(SUBSTRING(list, 2, 1)) DIV 16, 4) AS count_width,
                        CAST(CONV(HEX(SUBSTRING(list, 3, 2)), 16, 10) AS SIGNED) AS mask
                 FROM packed) AS m) AS h
 ),
-hit (account_id, place, at, aligned) AS (
-    SELECT account_id, place, LOCATE(id, ids), (LOCATE(id, ids) - 1) % width = 0
+hit (account_id, part, at, aligned) AS (
+    SELECT account_id, part, LOCATE(id, ids), (LOCATE(id, ids) - 1) % width = 0
     FROM edges
     UNION ALL
-    SELECT e.account_id, e.place, LOCATE(e.id, e.ids, hit.at + 1), (LOCATE(e.id, e.ids, hit.at + 1) - 1) % e.width = 0
+    SELECT e.account_id, e.part, LOCATE(e.id, e.ids, hit.at + 1), (LOCATE(e.id, e.ids, hit.at + 1) - 1) % e.width = 0
     FROM hit
-    JOIN edges AS e ON e.account_id = hit.account_id AND e.place = hit.place
+    JOIN edges AS e ON e.account_id = hit.account_id AND e.part = hit.part
     WHERE hit.at > 0
 ),
 found AS (
-    SELECT hit.account_id, hit.place,
+    SELECT hit.account_id, hit.part,
            CASE WHEN (hit.at - 1) DIV e.width < e.n0 THEN 'friends'
                 WHEN (hit.at - 1) DIV e.width < e.n0 + e.n1 THEN 'followers'
                 ELSE 'following' END AS section
     FROM hit
-    JOIN edges AS e ON e.account_id = hit.account_id AND e.place = hit.place
+    JOIN edges AS e ON e.account_id = hit.account_id AND e.part = hit.part
     WHERE hit.at > 0 AND hit.aligned
     UNION ALL
     SELECT account_id, 'relation_own', IF(section = 0, 'friends', 'following')
@@ -80,13 +80,13 @@ SELECT w.from_id, w.to_id,
 FROM (SELECT d.from_id, d.to_id,
              SUM(f.account_id = d.from_id) AS n_from,
              SUM(f.account_id = d.to_id) AS n_to,
-             GROUP_CONCAT(IF(f.account_id = d.from_id, CONCAT(f.place, ': ', f.section), NULL) ORDER BY f.place, f.section SEPARATOR ', ') AS at_from,
-             GROUP_CONCAT(IF(f.account_id = d.to_id, CONCAT(f.place, ': ', f.section), NULL) ORDER BY f.place, f.section SEPARATOR ', ') AS at_to,
-             d.place
-      FROM (SELECT 1 AS place, CAST(@follower AS UNSIGNED) AS from_id, CAST(@followee AS UNSIGNED) AS to_id
+             GROUP_CONCAT(IF(f.account_id = d.from_id, CONCAT(f.part, ': ', f.section), NULL) ORDER BY f.part, f.section SEPARATOR ', ') AS at_from,
+             GROUP_CONCAT(IF(f.account_id = d.to_id, CONCAT(f.part, ': ', f.section), NULL) ORDER BY f.part, f.section SEPARATOR ', ') AS at_to,
+             d.direction
+      FROM (SELECT 1 AS direction, CAST(@follower AS UNSIGNED) AS from_id, CAST(@followee AS UNSIGNED) AS to_id
             UNION ALL SELECT 2, CAST(@followee AS UNSIGNED), CAST(@follower AS UNSIGNED)) AS d
       LEFT JOIN found AS f ON (f.account_id = d.from_id AND f.section IN ('friends', 'following'))
                            OR (f.account_id = d.to_id AND f.section IN ('friends', 'followers'))
       WHERE d.from_id IS NOT NULL AND d.to_id IS NOT NULL
-      GROUP BY d.place, d.from_id, d.to_id) AS w
-ORDER BY w.place;
+      GROUP BY d.direction, d.from_id, d.to_id) AS w
+ORDER BY w.direction;

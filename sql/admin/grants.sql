@@ -99,9 +99,9 @@ SET @s = CONCAT('GRANT SELECT', @on, 'job_cursor TO ', @read); PREPARE s FROM @s
 SET @s = CONCAT('GRANT SELECT', @on, 'goose_db_version TO ', @read); PREPARE s FROM @s; EXECUTE s;
 
 -- What they have now.
-SELECT REPLACE(g.who, '''', '') AS who, g.place AS on_table, g.rights
-FROM (SELECT t.who, t.place, GROUP_CONCAT(t.privilege ORDER BY t.privilege SEPARATOR ', ') AS rights
-      FROM (SELECT grantee AS who, table_name AS place, privilege_type AS privilege
+SELECT REPLACE(g.who, '''', '') AS who, g.object AS on_table, g.rights
+FROM (SELECT t.who, t.object, GROUP_CONCAT(t.privilege ORDER BY t.privilege SEPARATOR ', ') AS rights
+      FROM (SELECT grantee AS who, table_name AS object, privilege_type AS privilege
             FROM information_schema.table_privileges
             WHERE table_schema = @database AND grantee IN (@app, @jobs, @read)
             UNION ALL
@@ -113,5 +113,5 @@ FROM (SELECT t.who, t.place, GROUP_CONCAT(t.privilege ORDER BY t.privilege SEPAR
             SELECT grantee, '(all)', privilege_type
             FROM information_schema.schema_privileges
             WHERE table_schema = @database AND grantee IN (@app, @jobs, @read)) AS t
-      GROUP BY t.who, t.place) AS g
-ORDER BY g.who, g.place;
+      GROUP BY t.who, t.object) AS g
+ORDER BY g.who, g.object;
