@@ -109,11 +109,8 @@ func (l *look) open(b []byte, what string) (list.View, bool) {
 	}
 	l.damaged = true
 	saved, lost := relation.Salvage(b)
-	packed, encodeErr := saved.Encode(nil)
-	after, parseErr := list.Parse(packed)
-	if encodeErr != nil || parseErr != nil { // it never is: a salvaged list is a smaller one
-		lost, after = relation.Sections(), list.View{}
-	}
+	packed, _ := saved.Encode(nil) // a salvaged list is a smaller one: it fits
+	after, _ := list.Parse(packed)
 	switch n := entries(v) - entries(after); {
 	case len(lost) > 0:
 		l.lost = true

@@ -46,7 +46,7 @@ func TestRun_Traffic(t *testing.T) {
 			if at.Phase == "verify" {
 				return nil // many steps, each with its own reads that the clients come between
 			}
-			for range 8 { // between any two steps something happens
+			for range 4 { // between any two steps something happens
 				select {
 				case <-changes:
 				case <-ctx.Done():

@@ -2,6 +2,8 @@ package audit
 
 import (
 	"context"
+	"maps"
+	"slices"
 
 	"kith/repo/list"
 	"kith/repo/relation"
@@ -31,37 +33,48 @@ type walk struct {
 
 func (w *walk) run(ctx context.Context) error {
 	w.sum.Passes++
-	var batch []relation.Stored
 	for after, size := uint64(0), 64; ; {
-		batch = batch[:0]
-		bytes := 0
+		n, bytes, last := 0, 0, uint64(0)
+		closer := map[uint64]bool{} // to be read again together with their archive
 		err := w.cfg.Rows.Scan(ctx, after, size, func(r relation.Stored) error {
-			batch, bytes = append(batch, r), bytes+len(r.List)+64
+			n, bytes, last = n+1, bytes+len(r.List)+64, r.AccountID
+			if v, ok := simple(r); ok {
+				eachEntry(r.AccountID, v, w.each)
+			} else {
+				closer[r.AccountID] = true
+			}
 			return nil
 		})
 		if err != nil {
 			return err
 		}
-		through := uint64(lastKey)
-		if len(batch) == size {
-			through = batch[size-1].AccountID
+		if n < size {
+			last = lastKey
 		}
-		if err := w.read(ctx, batch, after, through); err != nil {
+		if err := w.read(ctx, closer, after, last); err != nil {
 			return err
 		}
-		w.rows += int64(len(batch))
-		if err := w.step(ctx, w.phase, w.rows, w.total); err != nil || through == lastKey {
+		w.rows += int64(n)
+		if err := w.step(ctx, w.phase, w.rows, w.total); err != nil || last == lastKey {
 			return err
 		}
-		after, size = through, max(16, min(batchRows, 2*size, batchBytes*size/bytes))
+		after, size = last, max(16, min(batchRows, 2*size, batchBytes*size/bytes))
 	}
 }
 
-// read hands over what a range of keys says: rows that are all there is of their
-// account as they are, the others once more, together with their archive.
-func (w *walk) read(ctx context.Context, batch []relation.Stored, after, through uint64) error {
+// simple returns the list of a row that is all there is of its account, as it says,
+// and right by itself.
+func simple(r relation.Stored) (list.View, bool) {
+	v, err := list.Parse(r.List)
+	return v, err == nil && v.Check() == nil && relation.Kept(v) == r.Counts && len(r.Archived) == 0 && relation.ColumnsOf(v) == r.Columns && len(contradictions(v)) == 0
+}
+
+// read reads those of a range of keys that have an archive, and those that are to be
+// read closer. Of an account that has an archive and does not say so the row was handed
+// over before.
+func (w *walk) read(ctx context.Context, closer map[uint64]bool, after, last uint64) error {
 	if w.orphans {
-		ids, err := w.cfg.Rows.Orphans(ctx, after, through)
+		ids, err := w.cfg.Rows.Orphans(ctx, after, last)
 		if err != nil {
 			return err
 		}
@@ -69,26 +82,28 @@ func (w *walk) read(ctx context.Context, batch []relation.Stored, after, through
 			w.noteOrphan(id)
 		}
 	}
-	archived, err := w.archived(ctx, after, through)
-	if err != nil {
-		return err
-	}
-	w.archives += int64(len(archived))
-	for _, r := range batch {
-		if v, ok := simple(r); ok && !archived[r.AccountID] {
-			eachEntry(r.AccountID, v, w.each)
-		} else {
-			archived[r.AccountID] = true
+	for full := true; full; {
+		ids, err := w.cfg.Rows.Archived(ctx, after, last, batchRows)
+		if err != nil {
+			return err
 		}
+		for _, id := range ids {
+			closer[id], after = closer[id], id
+		}
+		w.archives += int64(len(ids))
+		full = len(ids) == batchRows
 	}
-	for id := range archived {
+	for _, id := range slices.Sorted(maps.Keys(closer)) {
 		l, err := w.look(ctx, id, false)
 		if err != nil {
 			return err
 		}
+		if !closer[id] {
+			l.views = l.views[1:]
+		}
 		l.each(w.each)
 		w.segments += l.segments
-		if w.wrong == nil || len(l.faults) == 0 && len(l.contradictory) == 0 {
+		if w.wrong == nil || len(l.faults)+len(l.contradictory) == 0 {
 			continue
 		}
 		if err := w.wrong(ctx, id); err != nil {
@@ -96,26 +111,4 @@ func (w *walk) read(ctx context.Context, batch []relation.Stored, after, through
 		}
 	}
 	return nil
-}
-
-// simple returns the list of a row that may be all there is of its account, and is
-// right by itself.
-func simple(r relation.Stored) (list.View, bool) {
-	v, err := list.Parse(r.List)
-	return v, err == nil && v.Check() == nil && relation.Kept(v) == r.Counts && len(r.Archived) == 0 && relation.ColumnsOf(v) == r.Columns && len(contradictions(v)) == 0
-}
-
-// archived returns the accounts in a range of keys that have an archive.
-func (w *walk) archived(ctx context.Context, after, through uint64) (map[uint64]bool, error) {
-	out := map[uint64]bool{}
-	for {
-		ids, err := w.cfg.Rows.Archived(ctx, after, through, batchRows)
-		for _, id := range ids {
-			out[id] = true
-			after = id
-		}
-		if err != nil || len(ids) < batchRows {
-			return out, err
-		}
-	}
 }

@@ -81,8 +81,8 @@ func (d *Draft) Pack(now uint32, limit int) (Row, error) { return d.pack(now, li
 // was read, until Swap gives it the next. A section that has grown to more than so many
 // times its bound, limit for friends, followers and following, is cut to it, and what was
 // cut goes to the archive with the row; a list longer than MaxList has all of them cut.
-// With a limit of 0 nothing is cut, and a list that has outgrown a row gives
-// repo.ErrTooLarge.
+// With a limit of 0 Pack cuts nothing, and a list that has outgrown a row gives
+// repo.ErrTooLarge; Trim cuts all.
 func (d *Draft) pack(now uint32, limit, times int) (next Row, err error) {
 	next.Meta = d.row.Next(now)
 	a := &attachment{notes: d.notes, noteless: d.noteless, ownGone: d.ownGone}
@@ -97,7 +97,7 @@ func (d *Draft) pack(now uint32, limit, times int) (next Row, err error) {
 		a.moves = append(a.moves, m)
 	}
 	for ; ; times = 1 {
-		if limit > 0 {
+		if limit > 0 || times == 1 {
 			d.cutAll(a, limit, times)
 		}
 		if next.List, err = d.list.Encode(nil); err != nil {

@@ -9,9 +9,6 @@ import (
 // everySection has the sections of a list.
 var everySection = []list.Section{list.Friends, list.Followers, list.Following, list.Blocking, list.BlockedBy, list.Muting, list.Requests, list.Requested, list.Options}
 
-// Sections returns the sections of a list.
-func Sections() []list.Section { return slices.Clone(everySection) }
-
 // timed are the sections that stand beside the edges.
 var timed = []list.Section{list.Blocking, list.BlockedBy, list.Muting, list.Requests, list.Requested}
 
