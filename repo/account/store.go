@@ -122,9 +122,9 @@ func (s *Store) ByName(ctx context.Context, name string) (Account, error) {
 }
 
 // Create claims a's name and writes its row. With ID 0 an id is made. It
-// answers ErrTaken where the name or the given id belongs to somebody, ErrErased
-// where the id belonged to an account that was erased. An account that is there just
-// so, with the id that was given, is returned as it is: Create may be tried again.
+// answers ErrTaken where another account has the name or the given id, ErrErased
+// where the id belonged to an account that was erased. An account that exists with the
+// given id and says the same is returned as it is: Create may be tried again.
 func (s *Store) Create(ctx context.Context, a Account) (Account, error) {
 	made := a.ID == 0
 	for range 100 {
@@ -159,16 +159,16 @@ var (
 	errNameTaken = fmt.Errorf("name is %w", ErrTaken)
 )
 
-// A creation whose outcome is unknown is tried again so often, after
-// a pause that grows by this: for some 5 seconds.
+// How often a creation whose outcome is unknown is tried, and by how much the pause
+// between two tries grows: some 5 seconds in all.
 const (
 	unclearTries = 10
 	unclearPause = 100 * time.Millisecond
 )
 
 // createSurely writes name and row and, where the outcome is unknown, tries again: then
-// both are there just so, or are made now. again says that it may have been tried before:
-// then it returns the row that is there just so.
+// both exist already, or are made now. again says that it may have been tried before:
+// then a row that says the same is returned.
 func (s *Store) createSurely(ctx context.Context, a Account, again bool) (there Account, err error) {
 	unclear := false
 	for try := 1; ; try++ {
