@@ -1,7 +1,12 @@
 package cache
 
 import (
+	"cmp"
 	"context"
+	"log/slog"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
 
 	"kith/repo/memcache"
 )
@@ -76,6 +81,48 @@ type Cache interface {
 	Ping(ctx context.Context) error
 	// Close ends the work in the background and waits for it.
 	Close() error
+}
+
+// Config says how long and where a cache holds rows.
+type Config struct {
+	// Client are the memcached servers of a Memcached. Who made it closes it, later.
+	Client *memcache.Client
+	// MaxBytes bounds the memory of entries in this process, by about ten per cent. The
+	// least used ones go first. It must be above 0; for a Memcached, which
+	// keeps heads and long bodies there, 0 means 64 MiB.
+	MaxBytes int64
+	// Expiry is how long a row is held, in memcached in whole seconds rounded up, at
+	// most 30 days; 0 means 10 minutes.
+	Expiry time.Duration
+	// AbsentExpiry is the same for the mark of an absent row; 0 means 30 seconds.
+	AbsentExpiry time.Duration
+	// Late is how late Heads of a Memcached may be by itself; 0 means a second, below
+	// 0 that the servers are always asked.
+	Late time.Duration
+	// Identity is that of the database, Identify asks whether it still is; nil means
+	// that it never changes.
+	Identity Identity
+	Identify Identify
+	// Log gets a line when the identity changes; nil means slog.Default.
+	Log *slog.Logger
+	// Registerer gets the metrics; nil means none.
+	Registerer prometheus.Registerer
+}
+
+func (cfg Config) withDefaults() Config {
+	cfg.Expiry = cmp.Or(cfg.Expiry, 10*time.Minute)
+	cfg.AbsentExpiry = cmp.Or(cfg.AbsentExpiry, 30*time.Second)
+	cfg.Late = cmp.Or(cfg.Late, time.Second)
+	cfg.Log = cmp.Or(cfg.Log, slog.Default())
+	return cfg
+}
+
+// expiry is how long an entry is held: a hole as short as the mark of an absent row.
+func (cfg Config) expiry(e Entry) time.Duration {
+	if e.Ver == 0 || e.tooLarge() {
+		return cfg.AbsentExpiry
+	}
+	return cfg.Expiry
 }
 
 // None is a cache that holds nothing, for tools and tests.

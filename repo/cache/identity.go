@@ -43,22 +43,24 @@ type sealer struct {
 	last     cipher.Block
 }
 
-func newSealer(id Identity) (*sealer, error) {
-	s := &sealer{identity: id}
+func newSealer(id Identity) *sealer {
+	s := &sealer{identity: id, last: block(id.Secret[SecretBytes/2:])}
 	if id != (Identity{}) {
 		s.prefix = strconv.FormatUint(id.ID&(1<<40-1), 36) + ":"
 	}
-	first, err := aes.NewCipher(id.Secret[:SecretBytes/2])
-	if err == nil {
-		s.gcm, err = cipher.NewGCM(first)
+	var err error
+	if s.gcm, err = cipher.NewGCM(block(id.Secret[:SecretBytes/2])); err != nil {
+		panic(err) // of a block that is as long as GCM wants it
 	}
-	if err == nil {
-		s.last, err = aes.NewCipher(id.Secret[SecretBytes/2:])
-	}
+	return s
+}
+
+func block(key []byte) cipher.Block {
+	b, err := aes.NewCipher(key)
 	if err != nil {
-		return nil, fmt.Errorf("make the checksum of cached items: %w", err)
+		panic(err) // of a key of 16 bytes
 	}
-	return s, nil
+	return b
 }
 
 // legal reports whether a row may have a key, prefix included: bodies have theirs.

@@ -4,14 +4,11 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"log/slog"
 	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
-
-	"github.com/prometheus/client_golang/prometheus"
 
 	"kith/repo/memcache"
 )
@@ -25,48 +22,6 @@ const (
 	// a busy process is soon as large as it will be.
 	bodiesFor = time.Minute
 )
-
-// Config says how long and where a cache holds rows.
-type Config struct {
-	// Client are the memcached servers of a Memcached. Who made it closes it, later.
-	Client *memcache.Client
-	// MaxBytes bounds the memory of entries in this process, by about ten per cent. The
-	// least used ones go first. It must be above 0; for a Memcached, which
-	// keeps heads and long bodies there, 0 means 64 MiB.
-	MaxBytes int64
-	// Expiry is how long a row is held, in memcached in whole seconds rounded up, at
-	// most 30 days; 0 means 10 minutes.
-	Expiry time.Duration
-	// AbsentExpiry is the same for the mark of an absent row; 0 means 30 seconds.
-	AbsentExpiry time.Duration
-	// Late is how late Heads of a Memcached may be by itself; 0 means a second, below
-	// 0 that the servers are always asked.
-	Late time.Duration
-	// Identity is that of the database, Identify asks whether it still is; nil means
-	// that it never changes.
-	Identity Identity
-	Identify Identify
-	// Log gets a line when the identity changes; nil means slog.Default.
-	Log *slog.Logger
-	// Registerer gets the metrics; nil means none.
-	Registerer prometheus.Registerer
-}
-
-func (cfg Config) withDefaults() Config {
-	cfg.Expiry = cmp.Or(cfg.Expiry, 10*time.Minute)
-	cfg.AbsentExpiry = cmp.Or(cfg.AbsentExpiry, 30*time.Second)
-	cfg.Late = cmp.Or(cfg.Late, time.Second)
-	cfg.Log = cmp.Or(cfg.Log, slog.Default())
-	return cfg
-}
-
-// expiry is how long an entry is held: a hole as short as the mark of an absent row.
-func (cfg Config) expiry(e Entry) time.Duration {
-	if e.Ver == 0 || e.tooLarge() {
-		return cfg.AbsentExpiry
-	}
-	return cfg.Expiry
-}
 
 // Memcached is a cache in memcached servers, shared by all processes, with a memory of
 // this process in front.
@@ -96,20 +51,19 @@ func NewMemcached(cfg Config) (*Memcached, error) {
 		return nil, errors.New("memcached: an expiry over 30 days")
 	}
 	m := &Memcached{cfg: cfg, client: cfg.Client}
-	s, err := newSealer(cfg.Identity)
-	if err == nil {
-		m.sealer.Store(s)
-		m.local, err = newMemory(cfg.MaxBytes, func(k kept) time.Duration {
-			if k.Partial {
-				return cfg.Late
-			}
-			return min(bodiesFor, cfg.Expiry)
-		})
+	m.sealer.Store(newSealer(cfg.Identity))
+	var err error
+	if m.metrics, err = newMetrics(cfg.Registerer); err != nil {
+		return nil, err
 	}
-	if err == nil {
-		m.metrics, err = newMetrics(cfg.Registerer)
-	}
+	m.local, err = newMemory(cfg.MaxBytes, func(k kept) time.Duration {
+		if k.Partial {
+			return cfg.Late
+		}
+		return min(bodiesFor, cfg.Expiry)
+	})
 	if err != nil {
+		m.metrics.close()
 		return nil, err
 	}
 	if cfg.Identify != nil {
@@ -126,12 +80,7 @@ func (m *Memcached) identified(id Identity) {
 		m.recent.same()
 		return
 	}
-	next, err := newSealer(id)
-	if err != nil {
-		m.cfg.Log.Error("take over a new identity of the database", "error", err)
-		return
-	}
-	m.sealer.Store(next)
+	m.sealer.Store(newSealer(id))
 	m.drops.Add(1) // a reader that asked before does not keep what it got
 	m.local.InvalidateAll()
 	m.disowned.Store(false)
@@ -266,7 +215,7 @@ func (m *Memcached) ask(ctx context.Context, keys []string, suffix string, out [
 		e, kind, err := s.decode(names[i], item.Value)
 		if err != nil {
 			m.metrics.refused.Inc()
-			m.client.Write([]memcache.Command{{Verb: memcache.Delete, Key: names[i]}})
+			m.delete(names[i : i+1])
 			continue
 		}
 		e.Key, e.Token = keys[i], item.CAS
@@ -424,7 +373,8 @@ func (m *Memcached) swap(s *sealer, entries []Entry) (lost []Entry) {
 	for _, e := range entries {
 		refused := false
 		if e.apart() {
-			bodies.Put(&all[0].Value)
+			buffer := all[0].Value
+			bodies.Put(&buffer)
 			refused, all = all[0].Err != nil, all[1:]
 		}
 		err := all[0].Err
@@ -448,9 +398,17 @@ func (m *Memcached) swap(s *sealer, entries []Entry) (lost []Entry) {
 // fail deletes what is held of entries that cannot be stored.
 func (m *Memcached) fail(entries []Entry) {
 	m.metrics.failed.Add(float64(len(entries)))
-	all := make([]memcache.Command, len(entries))
+	names := make([]string, len(entries))
 	for i, e := range entries {
-		all[i] = memcache.Command{Verb: memcache.Delete, Key: e.Key}
+		names[i] = e.Key
+	}
+	m.delete(names)
+}
+
+func (m *Memcached) delete(names []string) {
+	all := make([]memcache.Command, len(names))
+	for i, name := range names {
+		all[i] = memcache.Command{Verb: memcache.Delete, Key: name}
 	}
 	m.client.Write(all)
 }
@@ -476,14 +434,10 @@ func (m *Memcached) Drop(_ context.Context, keys []string) {
 		}
 	}
 	forget()
-	var all []memcache.Command
-	for _, key := range m.sealer.Load().names(keys, "") {
-		all = append(all, memcache.Command{Verb: memcache.Delete, Key: key})
-	}
 	if m.watch != nil {
 		m.recent.add(keys...)
 	}
-	m.client.Write(all)
+	m.delete(m.sealer.Load().names(keys, ""))
 	forget() // which readers had asked for before
 }
 

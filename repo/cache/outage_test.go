@@ -55,7 +55,7 @@ func TestMemcached_Outage(t *testing.T) {
 	}
 	for _, outage := range outages {
 		t.Run(outage.name, func(t *testing.T) {
-			const timeout = time.Second
+			const timeout = 2 * time.Second // long enough to tell a wait for it from a busy machine
 			server := memcachetest.Start(t)
 			c := openMemcached(t, config{Servers: []string{server.Addr}, Timeout: timeout})
 			load := startLoad(c)

@@ -10,11 +10,7 @@ import (
 
 func sealing(t testing.TB, id Identity) *sealer {
 	t.Helper()
-	n, err := newSealer(id)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return n
+	return newSealer(id)
 }
 
 // An identity whose secret is 0, 1, 2, …, 31.

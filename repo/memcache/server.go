@@ -104,42 +104,35 @@ func (s *server) get(keys []string, at []int, out []Item, long bool) {
 }
 
 // do carries out the commands at the given indices, batch by batch. sure is for
-// Write: it goes on while dirty keys are deleted, and what is not answered is dirty.
+// Write: it goes on while dirty keys are deleted, and the key of a command that is not
+// answered is dirty.
 func (s *server) do(all []Command, at []int, sure bool) {
 	for _, i := range at {
 		all[i].Err = errUnanswered
 	}
-	for len(at) > 0 {
+	for err := error(nil); len(at) > 0 && err == nil; {
 		n, bytes := 0, 0
 		for n < len(at) && n < maxBatch && (n == 0 || bytes < maxBatchBytes) {
 			bytes += len(all[at[n]].Value)
 			n++
 		}
 		ses := s.session.Load()
-		err := ErrAway
-		if ses != nil && (sure || ses.open.Load()) {
+		if err = ErrAway; ses != nil && (sure || ses.open.Load()) {
 			err = ses.long.do(all, at[:n])
 		}
 		if err != nil {
-			s.fail(all, at, sure, err)
-			return
+			var dirty []string
+			for _, i := range at {
+				if all[i].Err == errUnanswered {
+					all[i].Err = err
+					dirty = append(dirty, all[i].Key)
+				}
+			}
+			if sure {
+				s.addDirty(dirty, err)
+			}
 		}
 		at = at[n:]
-	}
-}
-
-// fail notes an error in the commands that were not answered. Where one of them was a
-// Write its key is dirty.
-func (s *server) fail(all []Command, at []int, sure bool, cause error) {
-	var dirty []string
-	for _, i := range at {
-		if cmd := &all[i]; cmd.Err == errUnanswered {
-			cmd.Err = cause
-			dirty = append(dirty, cmd.Key)
-		}
-	}
-	if sure {
-		s.addDirty(dirty, cause)
 	}
 }
 
