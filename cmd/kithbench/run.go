@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"runtime/pprof"
 	"slices"
 	"strings"
 	"time"
@@ -21,16 +20,15 @@ import (
 
 // runCmd measures.
 type runCmd struct {
-	Short   bool          `help:"A small graph, or the beginning of --graph, and short spans, two minutes in all: shows that everything works and answers agree, its figures are worth nothing."`
-	Graph   string        `help:"A file of 'follower followee' lines, gzip or plain. Without it, ego-twitter.txt.gz where make accept finds its data, else a graph of the same kind that is made here." type:"existingfile"`
-	Rounds  int           `help:"How often each peer has its turn." default:"5"`
-	Span    time.Duration `help:"How long each turn is." default:"1s"`
-	Memory  time.Duration `help:"How long the server is weighed under load." default:"5m"`
-	Works   []string      `help:"Only these, comma separated: ${works}." placeholder:"WORK"`
-	Peers   []string      `help:"Only these, comma separated: ${peers}." placeholder:"PEER"`
-	Profile string        `help:"A file for the processor profile of what is timed." type:"path"`
-	Out     string        `help:"Where the table, the JSON and the plot go; nothing is written without it." type:"path"`
-	Readme  string        `help:"A file whose table of a run is replaced by that of this one." type:"existingfile"`
+	Short  bool          `help:"A small graph, or the beginning of --graph, and short spans, two minutes in all: shows that everything works and answers agree, its figures are worth nothing."`
+	Graph  string        `help:"A file of 'follower followee' lines, gzip or plain. Without it, ego-twitter.txt.gz where make accept finds its data, else a graph of the same kind that is made here." type:"existingfile"`
+	Rounds int           `help:"How often each peer has its turn." default:"5"`
+	Span   time.Duration `help:"How long each turn is." default:"1s"`
+	Memory time.Duration `help:"How long the server is weighed under load." default:"5m"`
+	Works  []string      `help:"Only these, comma separated: ${works}." placeholder:"WORK"`
+	Peers  []string      `help:"Only these, comma separated: ${peers}." placeholder:"PEER"`
+	Out    string        `help:"Where the table, the JSON and the plot go; nothing is written without it." type:"path"`
+	Readme string        `help:"A file whose table of a run is replaced by that of this one." type:"existingfile"`
 }
 
 const (
@@ -115,32 +113,25 @@ func (c *runCmd) hasPeer(name string) bool {
 
 // readGraph reads the file or makes a graph.
 func (c *runCmd) readGraph(ctx context.Context) (g *graph.Graph, err error) {
-	path := c.Graph
-	if root, err := work.Repository(ctx); err == nil && path == "" && !c.Short {
-		if real := accepttest.Path(root, "ego-twitter.txt.gz"); exists(real) {
-			path = real
+	path, follows := c.Graph, made
+	if c.Short {
+		follows = short
+	} else if root, err := work.Repository(ctx); err == nil && path == "" {
+		path = accepttest.Path(root, "ego-twitter.txt.gz")
+		if _, err := os.Stat(path); err != nil {
+			say("no real graph is there: one of the same kind is made")
+			path = ""
 		}
 	}
-	switch {
-	case path != "":
-		if g, err = graph.Read(path); err != nil {
-			return nil, err
-		}
-	case c.Short:
-		g = graph.Make(short, 1)
-	default:
-		say("no real graph is there: one of the same kind is made")
-		g = graph.Make(made, 1)
+	if path == "" {
+		g = graph.Make(follows, 1)
+	} else if g, err = graph.Read(path); err != nil {
+		return nil, err
 	}
 	if c.Short {
 		g.Cut(short)
 	}
 	return g, g.Check()
-}
-
-func exists(path string) bool {
-	_, err := os.Stat(path)
-	return err == nil
 }
 
 // runner is one run.
@@ -173,8 +164,13 @@ func (r *runner) run(ctx context.Context) error {
 	if err := b.Check(ctx); err != nil {
 		return fmt.Errorf("peers do not agree: %w", err)
 	}
-	if err := r.measure(ctx); err != nil {
-		return err
+	for _, w := range work.Works {
+		if !r.cmd.wants(w.Name) {
+			continue
+		}
+		if err := w.Run(ctx, b); err != nil {
+			return err
+		}
 	}
 	return r.report(ctx)
 }
@@ -223,31 +219,6 @@ func (r *runner) load(ctx context.Context, g *graph.Graph, name string) error {
 		took := time.Since(start)
 		r.bench.Weighed("load", name, "s", p.Name(), took.Seconds())
 		say("%-14s loaded %d follows in %v", p.Name(), len(g.Edges), took.Round(10*time.Millisecond))
-	}
-	return nil
-}
-
-// measure runs the works that are wanted, one after the other, under a profile
-// where one is wanted.
-func (r *runner) measure(ctx context.Context) error {
-	if r.cmd.Profile != "" {
-		f, err := os.Create(r.cmd.Profile)
-		if err != nil {
-			return err
-		}
-		defer f.Close()
-		if err := pprof.StartCPUProfile(f); err != nil {
-			return err
-		}
-		defer pprof.StopCPUProfile()
-	}
-	for _, w := range work.Works {
-		if !r.cmd.wants(w.Name) {
-			continue
-		}
-		if err := w.Run(ctx, &r.bench); err != nil {
-			return err
-		}
 	}
 	return nil
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -53,10 +52,7 @@ func openRedis(ctx context.Context, name string, s *server.Store) (Peer, error) 
 	return r, nil
 }
 
-// Name returns the name of the peer.
 func (r *redisPeer) Name() string { return r.name }
-
-// Close closes the connections.
 func (r *redisPeer) Close() error { return r.client.Close() }
 
 func followingKey(id uint64) string { return "g:" + member(id) }
@@ -214,14 +210,19 @@ func (r *redisPeer) Space(ctx context.Context) (Space, error) {
 	if err := r.settle(ctx); err != nil {
 		return Space{}, err
 	}
-	info, err := r.info(ctx)
+	info, err := r.client.InfoMap(ctx).Result()
 	if err != nil {
-		return Space{}, err
+		return Space{}, fmt.Errorf("ask %s for its memory: %w", r.name, err)
+	}
+	number := func(section, name string) int64 {
+		n, _ := strconv.ParseInt(info[section][name], 10, 64) // 0 if the server keeps no file
+		return n
 	}
 	resident, err := r.server.Resident()
 	return Space{
-		Memory:   info["used_memory"] - info["used_memory_startup"] - info["mem_clients_normal"] - info["mem_aof_buffer"],
-		Files:    info["aof_current_size"],
+		Memory: number("Memory", "used_memory") - number("Memory", "used_memory_startup") -
+			number("Memory", "mem_clients_normal") - number("Memory", "mem_aof_buffer"),
+		Files:    number("Persistence", "aof_current_size"),
 		Resident: resident,
 	}, err
 }
@@ -243,20 +244,4 @@ func (r *redisPeer) settle(ctx context.Context) error {
 		}
 	}
 	return nil
-}
-
-// info returns the numbers that the server gives of itself.
-func (r *redisPeer) info(ctx context.Context) (map[string]int64, error) {
-	text, err := r.client.Info(ctx).Result()
-	if err != nil {
-		return nil, fmt.Errorf("ask %s for its memory: %w", r.name, err)
-	}
-	numbers := map[string]int64{}
-	for line := range strings.Lines(text) {
-		name, value, _ := strings.Cut(strings.TrimSpace(line), ":")
-		if n, err := strconv.ParseInt(value, 10, 64); err == nil {
-			numbers[name] = n
-		}
-	}
-	return numbers, nil
 }

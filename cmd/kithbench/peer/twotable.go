@@ -104,10 +104,7 @@ func openTwoTable(ctx context.Context, name, dsn string, packed bool) (*twoTable
 	return t, nil
 }
 
-// Name returns the name of the peer.
 func (t *twoTable) Name() string { return t.name }
-
-// Close closes the connections.
 func (t *twoTable) Close() error { return t.pool.Close() }
 
 // change is the statements of a follow or an unfollow. @n is how many rows the

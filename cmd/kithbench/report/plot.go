@@ -16,7 +16,7 @@ const (
 	headRoom  = 60.0 // for the legend and the words above the bars
 	axisRoom  = 30.0
 	margin    = 10.0
-	letter    = 6.4 // the widest an average letter of a label is
+	letter    = 5.8 // the widest an average letter of a label is
 )
 
 // palette is Okabe's and Ito's, which the colour-blind can tell apart. The

@@ -60,7 +60,7 @@ func TestRun_WritePlot_Nothing(t *testing.T) {
 	}
 }
 
-// A ratio of 0 has no place on a log scale, nor have bars all alike a span.
+// A ratio of 0 has no position on a log scale, nor have bars all alike a span.
 func TestRun_WritePlot_Edges(t *testing.T) {
 	for _, rate := range []float64{0, 1} {
 		r := Run{Lines: []Line{

@@ -53,12 +53,12 @@ func TestStart_Orphan(t *testing.T) {
 		if !lives(strings.TrimSpace(pid)) {
 			return
 		}
-		time.Sleep(10 * time.Millisecond) // nobody tells when a grandchild is gone
+		time.Sleep(10 * time.Millisecond) // there is no signal when a grandchild is gone
 	}
 	t.Errorf("process %s outlives its killed parent", pid)
 }
 
-// lives says that a process runs: one that nobody has waited for does not.
+// lives says that a process runs: a zombie does not.
 func lives(pid string) bool {
 	text, err := os.ReadFile("/proc/" + pid + "/status")
 	return err == nil && !strings.Contains(string(text), "State:\tZ")

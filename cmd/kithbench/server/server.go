@@ -74,7 +74,7 @@ func (s *Servers) start(ctx context.Context) (err error) {
 	socket := func(name string) string { return filepath.Join(s.Dir, name+".sock") }
 	memcached := []string{"-s", socket("memcached"), "-a", "700", "-m", "1024", "-I", "16m", "-f", "1.15", "-t", "2", "-c", "2048"}
 	if os.Geteuid() == 0 {
-		memcached = append(memcached, "-u", "root") // it refuses root unless told
+		memcached = append(memcached, "-u", "root") // it refuses root by default
 	}
 	if s.Memcached, err = s.startStore(ctx, socket("memcached"), "version\r\n", "VERSION", "memcached", memcached...); err != nil {
 		return err
