@@ -345,6 +345,12 @@ func TestCommitter_DoThen(t *testing.T) {
 			t.Errorf("edit %d: got %v, want %v", n+3, err, e.want)
 		}
 	}
+	f.mu.Lock()
+	f.away = true
+	f.mu.Unlock()
+	if err := c.DoThen(t.Context(), []uint64{1}, add(7, 1), then(7)); !errors.Is(err, repo.ErrUnavailable) {
+		t.Errorf("edit 7: got %v, want unavailable", err)
+	}
 	if err := c.Close(t.Context()); err != nil {
 		t.Fatal(err)
 	}
