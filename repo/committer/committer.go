@@ -110,7 +110,8 @@ func (c *Committer[D, R]) enqueue(e *edit[D]) error {
 		c.cfg.Metrics.refused()
 		return fmt.Errorf("%d edits are waiting: %w", c.queue.waiting, repo.ErrUnavailable)
 	}
-	c.queue.push(e)
+	c.queue.ready = append(c.queue.ready, e)
+	c.queue.waiting++
 	c.cfg.Metrics.queued(c.queue.waiting)
 	c.work.Signal()
 	return nil
@@ -136,40 +137,27 @@ func (c *Committer[D, R]) Close(ctx context.Context) error {
 	}
 }
 
-// run is one worker.
+// run is one worker: it commits what can go until the committer is closed and drained.
 func (c *Committer[D, R]) run() {
-	for {
-		batch, rows, ok := c.next()
-		if !ok {
-			return
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for !c.closed || c.queue.waiting > 0 {
+		edits, rows := c.queue.take(c.cfg.MaxEdits)
+		if len(edits) == 0 {
+			c.work.Wait()
+			continue
 		}
-		c.commit(batch)
+		if len(c.queue.ready) > 0 {
+			c.work.Signal()
+		}
+		c.cfg.Metrics.queued(c.queue.waiting)
+		c.mu.Unlock()
+		c.commit(edits)
 		c.mu.Lock()
 		c.queue.release(rows)
 		c.work.Broadcast()
-		c.mu.Unlock()
 	}
-}
-
-// next waits for edits that can go; not ok means closed and drained.
-func (c *Committer[D, R]) next() (batch []*edit[D], rows []uint64, ok bool) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	for {
-		batch, rows = c.queue.take(c.cfg.MaxEdits)
-		if len(batch) > 0 {
-			if len(c.queue.ready) > 0 {
-				c.work.Signal()
-			}
-			c.cfg.Metrics.queued(c.queue.waiting)
-			return batch, rows, true
-		}
-		if c.closed && c.queue.waiting == 0 {
-			c.work.Broadcast()
-			return nil, nil, false
-		}
-		c.work.Wait()
-	}
+	c.work.Broadcast()
 }
 
 func (c Config) withDefaults() Config {

@@ -32,11 +32,6 @@ func newQueue[D any]() *queue[D] {
 	return &queue[D]{parked: map[uint64][]*edit[D]{}, busy: map[uint64]bool{}}
 }
 
-func (q *queue[D]) push(e *edit[D]) {
-	q.ready = append(q.ready, e)
-	q.waiting++
-}
-
 // take removes up to max edits whose rows are free and marks their rows busy.
 // Edits of one batch may share rows. What it cannot take it parks.
 func (q *queue[D]) take(max int) (batch []*edit[D], rows []uint64) {

@@ -70,9 +70,7 @@ func attach(ctx context.Context, tx *sqlx.Tx, r *Row) error {
 
 // Pack returns the row of a draft as it would be stored next, dated now and cut where a
 // section has grown to twice its bound.
-func (s *Store) Pack(d *Draft) (Row, error) { return d.pack(s.unix(), s.cap, 2) }
-
-func (s *Store) unix() uint32 { return uint32(s.now().Unix()) }
+func (s *Store) Pack(d *Draft) (Row, error) { return d.pack(uint32(s.now().Unix()), s.cap, 2) }
 
 // Pack is that of a store with a clock and a bound.
 func (d *Draft) Pack(now uint32, limit int) (Row, error) { return d.pack(now, limit, 2) }

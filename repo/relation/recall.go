@@ -39,7 +39,7 @@ const (
 // What the owner of a row did itself is found there by the other's id. What the
 // other did to it the other's row knows, and where it knows nothing there is
 // nothing to look for: who follows, blocks or asks is the one whose own row is the
-// truth. So two accounts cost a look-up each, however long their archives are.
+// truth. So two accounts cost one look-up each, however long their archives are.
 func Settle(a, b *Draft) bool {
 	first, second := a.settle(b), b.settle(a)
 	return first && second
@@ -196,8 +196,8 @@ func (d *Draft) recallReceived(ctx context.Context, q sqlx.QueryerContext, w wan
 			continue
 		}
 		if w.how != everywhere {
-			at, told := o.told(m, d.AccountID())
-			if !told {
+			at, made := o.made(m, d.AccountID())
+			if !made {
 				continue
 			}
 			found, err := d.fetch(ctx, q, m.theirs, list.Cursor{Time: at, ID: w.id})
@@ -215,8 +215,8 @@ func (d *Draft) recallReceived(ctx context.Context, q sqlx.QueryerContext, w wan
 	return nil
 }
 
-// told returns since when the owner of a draft has done something to id.
-func (d *Draft) told(m mirror, id uint64) (at uint32, is bool) {
+// made returns since when the owner of a draft has followed, blocked or asked id.
+func (d *Draft) made(m mirror, id uint64) (at uint32, is bool) {
 	if d == nil || d.list.Rel(id)&m.myBit == 0 {
 		return 0, false
 	}
@@ -227,7 +227,7 @@ func (d *Draft) told(m mirror, id uint64) (at uint32, is bool) {
 	return d.list.Time(m.mine, id)
 }
 
-// fetch moves the entry at a place of a section from its segment into the list.
+// fetch moves the entry at a position of a section from its segment into the list.
 func (d *Draft) fetch(ctx context.Context, q sqlx.QueryerContext, s list.Section, c list.Cursor) (bool, error) {
 	g, err := nextSegment(ctx, q, d.AccountID(), s, c, false, true)
 	if errors.Is(err, repo.ErrNotFound) {

@@ -57,6 +57,12 @@ func columnsOf(n func(list.Section) int) Columns {
 	return Columns{uint32(friends + followers), uint32(friends + following), uint32(max(friends, followers, following) / BlockEntries)}
 }
 
+// Kept returns the counts of an account of which this list is all there is.
+func Kept(v list.View) Counts {
+	c := ColumnsOf(v)
+	return Counts{uint32(v.Len(list.Friends)), c.KeptFollowers, c.KeptFollowing}
+}
+
 // Bucket returns the route of an account, the first key column of its rows.
 func Bucket(accountID uint64) uint16 { return repo.Bucket(accountID) }
 

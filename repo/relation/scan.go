@@ -17,21 +17,6 @@ import (
 // whose bytes nobody has looked at yet: what an audit begins with.
 type Stored = Row
 
-// Kept returns the counts of an account of which this list is all there is.
-func Kept(v list.View) Counts {
-	c := ColumnsOf(v)
-	return Counts{uint32(v.Len(list.Friends)), c.KeptFollowers, c.KeptFollowing}
-}
-
-// Segment is an archive segment as it is stored, its list unproven. With Own it is
-// no stored one, but a list made of the rows of what the account did itself.
-type Segment struct {
-	Header
-	Own  bool   `db:"-"`
-	Ver  uint64 `db:"ver"`
-	List []byte `db:"list"`
-}
-
 // Scan hands up to limit rows that come after the given account in key order
 // (0 for the first) to each.
 func (s *Store) Scan(ctx context.Context, after uint64, limit int, each func(Stored) error) error {
@@ -129,30 +114,22 @@ func (s *Store) examineLoose(ctx context.Context, id uint64, row func(Stored) er
 	return s.archiveStood(ctx, []Row{rows[id]})
 }
 
-// eachSegment hands the segments of an account to fn, one in memory at a time, and
-// after them what it did itself. Index: PRIMARY, one row each.
-func eachSegment(ctx context.Context, q sqlx.QueryerContext, id uint64, fn func(Segment) error) error {
-	all, err := headers(ctx, q, id)
-	if err != nil {
+// Whole returns an account's row and the lists of its whole archive as of one
+// moment. It wraps repo.ErrConflict where the archive changes faster than it can be
+// read.
+func (s *Store) Whole(ctx context.Context, id uint64) (row Row, archive []list.View, err error) {
+	err = s.Examine(ctx, id, false, func(r Stored) error {
+		row, archive = r, nil
+		return nil
+	}, func(g Segment) error {
+		v, err := g.view(id)
+		archive = append(archive, v)
 		return err
-	}
-	for _, h := range all {
-		g, err := loadSegment(ctx, q, id, h)
-		if err != nil {
-			return err
-		}
-		if err := fn(g); err != nil {
-			return err
-		}
-	}
-	return eachOwn(ctx, q, id, func(l *list.List) error {
-		g := Segment{Own: true}
-		var err error
-		if g.List, err = l.Encode(nil); err != nil {
-			return fmt.Errorf("pack archived entries of %d: %w", id, err)
-		}
-		return fn(g)
 	})
+	if err != nil {
+		return Row{}, nil, fmt.Errorf("read row and archive of %d: %w", id, err)
+	}
+	return row, archive, nil
 }
 
 // Orphans returns the accounts that have a relation row which says something but do
@@ -183,23 +160,4 @@ func (s *Store) Orphans(ctx context.Context, after, last uint64) (out []uint64, 
 // Missing returns those of ids that are no accounts, from the database.
 func (s *Store) Missing(ctx context.Context, ids []uint64) (map[uint64]bool, error) {
 	return account.Missing(ctx, s.db, ids)
-}
-
-// Fits reports whether a segment's list is valid, has the entries of its
-// section and no others, and is what its header says.
-func Fits(g Segment) bool {
-	if g.Own {
-		return true
-	}
-	v, err := list.Parse(g.List)
-	if err != nil || v.Check() != nil {
-		return false
-	}
-	for s := list.Friends; s <= list.Options; s++ {
-		if (v.Len(s) > 0) != (s == g.Section) {
-			return false
-		}
-	}
-	l, err := v.Open()
-	return err == nil && headerOf(g.Section, g.Seq, l) == g.Header
 }

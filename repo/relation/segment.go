@@ -39,6 +39,15 @@ func (h Header) Newest() list.Cursor { return list.Cursor{Time: h.NewestAt, ID: 
 // Oldest returns the position of the oldest entry.
 func (h Header) Oldest() list.Cursor { return list.Cursor{Time: h.OldestAt, ID: h.OldestID} }
 
+// Segment is an archive segment as it is stored, its list unproven. With Own it is
+// no stored one, but a list made of the rows of what the account did itself.
+type Segment struct {
+	Header
+	Own  bool   `db:"-"`
+	Ver  uint64 `db:"ver"`
+	List []byte `db:"list"`
+}
+
 // segment is an archive segment opened for edits.
 type segment struct {
 	Header
@@ -115,6 +124,32 @@ func loadSegment(ctx context.Context, q sqlx.QueryerContext, id uint64, h Header
 	return g, nil
 }
 
+// eachSegment hands the segments of an account to fn, one in memory at a time, and
+// after them what it did itself. Index: PRIMARY, one row each.
+func eachSegment(ctx context.Context, q sqlx.QueryerContext, id uint64, fn func(Segment) error) error {
+	all, err := headers(ctx, q, id)
+	if err != nil {
+		return err
+	}
+	for _, h := range all {
+		g, err := loadSegment(ctx, q, id, h)
+		if err != nil {
+			return err
+		}
+		if err := fn(g); err != nil {
+			return err
+		}
+	}
+	return eachOwn(ctx, q, id, func(l *list.List) error {
+		g := Segment{Own: true}
+		var err error
+		if g.List, err = l.Encode(nil); err != nil {
+			return fmt.Errorf("pack archived entries of %d: %w", id, err)
+		}
+		return fn(g)
+	})
+}
+
 // view is the list of a segment for reading.
 func (g Segment) view(id uint64) (list.View, error) {
 	v, err := list.Parse(g.List)
@@ -135,6 +170,25 @@ func (g Segment) open(id uint64) (*segment, error) {
 		return nil, fmt.Errorf("%s segment %d of %d: %w", g.Section, g.Seq, id, err)
 	}
 	return &segment{Header: g.Header, list: l}, nil
+}
+
+// Fits reports whether a segment's list is valid, has the entries of its
+// section and no others, and is what its header says.
+func Fits(g Segment) bool {
+	if g.Own {
+		return true
+	}
+	v, err := list.Parse(g.List)
+	if err != nil || v.Check() != nil {
+		return false
+	}
+	for s := list.Friends; s <= list.Options; s++ {
+		if (v.Len(s) > 0) != (s == g.Section) {
+			return false
+		}
+	}
+	l, err := v.Open()
+	return err == nil && headerOf(g.Section, g.Seq, l) == g.Header
 }
 
 // storeSegment writes or deletes one segment. Index: PRIMARY, one row.

@@ -22,7 +22,7 @@ func (s *Store) Trim(ctx context.Context, id uint64, limit int) (moved int, err 
 			return nil, err
 		}
 		before := d.archive
-		r, err := d.pack(s.unix(), limit, 1)
+		r, err := d.pack(uint32(s.now().Unix()), limit, 1)
 		if moved = d.archive.all() - before.all(); moved == 0 {
 			return nil, err
 		}

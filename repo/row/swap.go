@@ -3,7 +3,6 @@ package row
 import (
 	"bytes"
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
 	"maps"
@@ -31,7 +30,7 @@ func (s *Store[R]) Swap(ctx context.Context, rows []R) (won bool, err error) {
 	}
 	s.kind.raise(rows)
 	if len(rows) <= swapRows && !slices.ContainsFunc(rows, s.attached) {
-		err = s.swapAlone(ctx, rows)
+		err = s.statement(ctx, s.db, s.inKeyOrder(rows)) // its own transaction
 	} else {
 		err = db.WithTx(ctx, s.db, func(tx *sqlx.Tx) error { return s.swap(ctx, tx, rows) })
 	}
@@ -76,32 +75,10 @@ func (s *Store[R]) Locked(ctx context.Context, ids []uint64, held []R, edit func
 	return true, nil
 }
 
-// swapAlone sends the swap of few rows as one statement that is its own transaction.
-func (s *Store[R]) swapAlone(ctx context.Context, rows []R) error {
-	sorted := s.inKeyOrder(rows)
-	args, err := s.args(sorted)
-	if err != nil {
-		return err
-	}
-	done, err := s.db.ExecContext(ctx, s.statement(len(rows)), args...)
-	if err != nil {
-		return err
-	}
-	return s.based(done, sorted)
-}
-
 // swap sends the swap inside a transaction, and what is attached to the rows.
 func (s *Store[R]) swap(ctx context.Context, tx *sqlx.Tx, rows []R) error {
 	for part := range slices.Chunk(s.inKeyOrder(rows), swapRows) {
-		args, err := s.args(part)
-		if err != nil {
-			return err
-		}
-		done, err := tx.ExecContext(ctx, s.statement(len(part)), args...)
-		if err == nil {
-			err = s.based(done, part)
-		}
-		if err != nil {
+		if err := s.statement(ctx, tx, part); err != nil {
 			return err
 		}
 	}
@@ -115,11 +92,35 @@ func (s *Store[R]) swap(ctx context.Context, tx *sqlx.Tx, rows []R) error {
 	return nil
 }
 
-// statement is the guarded bulk statement for n rows. Index: PRIMARY (bucket,
-// account_id). It lets all rows through only where ver is one step behind in each of
-// them: elsewhere ver underflows, which is an error and undoes the statement.
-func (s *Store[R]) statement(n int) string {
-	return s.insert + db.Repeat(s.group, n) + ` ON DUPLICATE KEY UPDATE ver=IF(ver+?=VALUES(ver),VALUES(ver),ver-ver-1), ` + s.update + `updated_at=?`
+// errNoBase says that a row which was read, or was in the cache, is not there.
+var errNoBase = fmt.Errorf("a row that is to be changed is not there: %w", repo.ErrConflict)
+
+// statement sends the guarded bulk statement. Index: PRIMARY (bucket, account_id). It lets
+// all rows through only where ver is one step behind in each of them: elsewhere ver
+// underflows, which is an error and undoes the statement. Where it inserted more than the
+// rows that are new it is errNoBase: the server counts an inserted row once and an updated
+// one twice.
+func (s *Store[R]) statement(ctx context.Context, x sqlx.ExecerContext, rows []*R) error {
+	args, err := s.args(rows)
+	if err != nil {
+		return err
+	}
+	done, err := x.ExecContext(ctx, s.insert+db.Repeat(s.group, len(rows))+
+		` ON DUPLICATE KEY UPDATE ver=IF(ver+?=VALUES(ver),VALUES(ver),ver-ver-1), `+s.update+`updated_at=?`, args...)
+	if err != nil {
+		return err
+	}
+	want := int64(len(rows))
+	for _, r := range rows {
+		if m := s.kind.Meta(r); m.Ver > m.step {
+			want++
+		}
+	}
+	n, err := done.RowsAffected()
+	if err == nil && n < want {
+		err = errNoBase
+	}
+	return err
 }
 
 // args are the arguments of that statement.
@@ -151,25 +152,6 @@ func (s *Store[R]) inKeyOrder(rows []R) []*R {
 		return repo.CompareKeys(s.kind.Meta(a).AccountID, s.kind.Meta(b).AccountID)
 	})
 	return out
-}
-
-// errNoBase says that a row which was read, or was in the cache, is not there.
-var errNoBase = fmt.Errorf("a row that is to be changed is not there: %w", repo.ErrConflict)
-
-// based returns errNoBase where a statement inserted more than the rows that are
-// new: it counts an inserted row once and an updated one twice.
-func (s *Store[R]) based(done sql.Result, rows []*R) error {
-	want := int64(len(rows))
-	for _, r := range rows {
-		if m := s.kind.Meta(r); m.Ver > m.step {
-			want++
-		}
-	}
-	n, err := done.RowsAffected()
-	if err == nil && n < want {
-		err = errNoBase
-	}
-	return err
 }
 
 // resolve turns what became of a swap into won, lost or an error.
