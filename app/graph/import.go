@@ -277,7 +277,9 @@ func passing(err error) bool {
 // often enough.
 func (im *importer) retry(ctx context.Context, call func(context.Context) error) error {
 	for try := 1; ; try++ {
-		err := bounded(ctx, call)
+		bounded, cancel := context.WithTimeout(ctx, callTime)
+		err := call(bounded)
+		cancel()
 		if err == nil || !passing(err) || try >= tries {
 			return err
 		}
@@ -285,12 +287,6 @@ func (im *importer) retry(ctx context.Context, call func(context.Context) error)
 			return err
 		}
 	}
-}
-
-func bounded(ctx context.Context, call func(context.Context) error) error {
-	ctx, cancel := context.WithTimeout(ctx, callTime)
-	defer cancel()
-	return call(ctx)
 }
 
 // pause waits at random, longer after more tries: up to 50 ms for a row that

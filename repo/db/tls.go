@@ -64,7 +64,14 @@ func (t TLS) config() (*tls.Config, error) {
 			return nil, errors.New("any name needs a CA of one's own: those of the system sign for everybody")
 		}
 		c.ServerName, c.InsecureSkipVerify = "", true // instead of which:
-		c.VerifyConnection = func(s tls.ConnectionState) error { return signed(s, c.RootCAs) }
+		c.VerifyConnection = func(s tls.ConnectionState) error {
+			between := x509.NewCertPool()
+			for _, c := range s.PeerCertificates[1:] {
+				between.AddCert(c)
+			}
+			_, err := s.PeerCertificates[0].Verify(x509.VerifyOptions{Roots: c.RootCAs, Intermediates: between})
+			return err
+		}
 	}
 	if (t.Cert == "") != (t.Key == "") {
 		return nil, errors.New("the client's certificate and its key go together")
@@ -85,14 +92,4 @@ func (t TLS) client(*tls.CertificateRequestInfo) (*tls.Certificate, error) {
 		return nil, fmt.Errorf("read the client's certificate %s and key %s: %w", t.Cert, t.Key, err)
 	}
 	return &pair, nil
-}
-
-// signed refuses a server whose certificate none of roots has signed.
-func signed(s tls.ConnectionState, roots *x509.CertPool) error {
-	between := x509.NewCertPool()
-	for _, c := range s.PeerCertificates[1:] {
-		between.AddCert(c)
-	}
-	_, err := s.PeerCertificates[0].Verify(x509.VerifyOptions{Roots: roots, Intermediates: between})
-	return err
 }

@@ -38,10 +38,15 @@ var errLockLost = errors.New("unlock migrations: the lock was lost on the way")
 // no longer among the functions of MySQL 9.
 const lockName = `CONCAT('kith.migrate.', LEFT(SHA2(DATABASE(), 256), 32))`
 
-// locked runs fn while a connection of its own holds the migration lock. Where the
-// lock is lost the context of fn ends.
+// locked runs fn while a connection of its own holds the migration lock, and the table
+// of migrations is there. Where the lock is lost the context of fn ends.
 func (s *Schema) locked(ctx context.Context, fn func(context.Context) error) error {
-	return s.lockedWithin(ctx, LockTimeout, lockBeat, fn)
+	return s.lockedWithin(ctx, LockTimeout, lockBeat, func(ctx context.Context) error {
+		if err := ensureTable(ctx, s.db); err != nil {
+			return err
+		}
+		return fn(ctx)
+	})
 }
 
 func (s *Schema) lockedWithin(ctx context.Context, timeout, beat time.Duration, fn func(context.Context) error) error {

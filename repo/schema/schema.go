@@ -20,10 +20,12 @@
 package schema
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"slices"
 	"strings"
 
@@ -46,9 +48,10 @@ var ErrNothingApplied = errors.New("no migration is applied")
 
 // Schema brings one database to the newest of its migrations.
 type Schema struct {
-	db   *sqlx.DB
-	fsys fs.FS
-	need []Migration
+	db    *sqlx.DB
+	fsys  fs.FS
+	goose *goose.Provider
+	need  []Migration
 }
 
 // Migration is one migration that the program or the database knows.
@@ -74,24 +77,15 @@ func New(pool *sqlx.DB, fsys fs.FS) (*Schema, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read migrations: %w", err)
 	}
-	s := &Schema{db: pool, fsys: sub}
-	provider, err := s.provider()
+	provider, err := goose.NewProvider(goose.DialectMySQL, pool.DB, sub, goose.WithDisableGlobalRegistry(true), goose.WithTableName(table))
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("read migrations: %w", err)
 	}
+	s := &Schema{db: pool, fsys: sub, goose: provider}
 	for _, source := range provider.ListSources() {
 		s.need = append(s.need, Migration{Version: source.Version, Name: source.Path})
 	}
 	return s, nil
-}
-
-func (s *Schema) provider() (*goose.Provider, error) {
-	provider, err := goose.NewProvider(goose.DialectMySQL, s.db.DB, s.fsys,
-		goose.WithDisableGlobalRegistry(true), goose.WithTableName(table))
-	if err != nil {
-		return nil, fmt.Errorf("read migrations: %w", err)
-	}
-	return provider, nil
 }
 
 // Up applies every migration that is not applied and returns those, oldest
@@ -100,12 +94,8 @@ func (s *Schema) provider() (*goose.Provider, error) {
 // before it stay applied and are returned with the error.
 func (s *Schema) Up(ctx context.Context) ([]Migration, error) {
 	var done []*goose.MigrationResult
-	err := s.locked(ctx, func(ctx context.Context) error {
-		provider, err := s.ready(ctx)
-		if err != nil {
-			return err
-		}
-		done, err = provider.Up(ctx)
+	err := s.locked(ctx, func(ctx context.Context) (err error) {
+		done, err = s.goose.Up(ctx)
 		if partial := (*goose.PartialError)(nil); errors.As(err, &partial) {
 			done = partial.Applied
 			return fmt.Errorf("migrate up: %s: %w", partial.Failed.Source.Path, db.Wrap(partial.Err))
@@ -120,12 +110,8 @@ func (s *Schema) Up(ctx context.Context) ([]Migration, error) {
 // have the file that says how.
 func (s *Schema) DownOne(ctx context.Context) (Migration, error) {
 	var done *goose.MigrationResult
-	err := s.locked(ctx, func(ctx context.Context) error {
-		provider, err := s.ready(ctx)
-		if err != nil {
-			return err
-		}
-		done, err = provider.Down(ctx)
+	err := s.locked(ctx, func(ctx context.Context) (err error) {
+		done, err = s.goose.Down(ctx)
 		switch {
 		case errors.Is(err, goose.ErrNoNextVersion):
 			return ErrNothingApplied
@@ -162,14 +148,6 @@ func (s *Schema) Last(ctx context.Context) (m Migration, down string, err error)
 		return one, strings.Join(strings.Fields(down), " "), nil
 	}
 	return Migration{}, "", ErrNothingApplied
-}
-
-// ready makes the table of applied migrations and returns what works on it.
-func (s *Schema) ready(ctx context.Context) (*goose.Provider, error) {
-	if err := ensureTable(ctx, s.db); err != nil {
-		return nil, err
-	}
-	return s.provider()
 }
 
 // Status returns every migration that the program or the database knows, by
@@ -221,4 +199,73 @@ func wrap(doing string, err error) error {
 		return nil
 	}
 	return fmt.Errorf("%s: %w", doing, db.Wrap(err))
+}
+
+// table is goose's own name for it.
+const table = "goose_db_version"
+
+// ensureTable makes the table of applied migrations with its row of version 0.
+// goose would do both too, but a crash between the two leaves a table that it
+// then refuses. Called with the lock held.
+func ensureTable(ctx context.Context, pool *sqlx.DB) error {
+	_, err := pool.ExecContext(ctx, `CREATE TABLE IF NOT EXISTS goose_db_version (
+		id         BIGINT UNSIGNED NOT NULL AUTO_INCREMENT,
+		version_id BIGINT          NOT NULL,
+		is_applied BOOLEAN         NOT NULL,
+		tstamp     DATETIME        NULL DEFAULT CURRENT_TIMESTAMP,
+		PRIMARY KEY (id)
+	) ENGINE = InnoDB DEFAULT CHARSET = utf8mb4`)
+	if err != nil {
+		return wrap("make the table of migrations", err)
+	}
+	var rows int
+	// A handful of rows, read whole.
+	if err := pool.GetContext(ctx, &rows, `SELECT COUNT(*) FROM goose_db_version WHERE version_id = 0`); err != nil {
+		return wrap("read the table of migrations", err)
+	}
+	if rows > 0 {
+		return nil
+	}
+	_, err = pool.ExecContext(ctx, `INSERT INTO goose_db_version (version_id, is_applied) VALUES (0, 1)`)
+	return wrap("make the table of migrations", err)
+}
+
+// appliedAt returns when each applied migration was applied, in unix seconds.
+// A database that was never migrated has none.
+func appliedAt(ctx context.Context, pool *sqlx.DB) (map[int64]int64, error) {
+	var rows []struct {
+		Version int64 `db:"version_id"`
+		At      int64 `db:"at"`
+	}
+	// A handful of rows, read whole. Migrations noted twice (a retry of goose)
+	// count once.
+	err := pool.SelectContext(ctx, &rows, `SELECT version_id, COALESCE(UNIX_TIMESTAMP(tstamp), 0) AS at
+		FROM goose_db_version WHERE is_applied = 1 AND version_id > 0`)
+	if db.Classify(err) == db.Missing {
+		return map[int64]int64{}, nil
+	}
+	if err != nil {
+		return nil, wrap("read the table of migrations", err)
+	}
+	applied := make(map[int64]int64, len(rows))
+	for _, row := range rows {
+		applied[row.Version] = row.At
+	}
+	return applied, nil
+}
+
+// merge returns what the program needs and what the database has, by version.
+func merge(need []Migration, applied map[int64]int64) []Migration {
+	all := make(map[int64]Migration, len(need))
+	for _, m := range need {
+		all[m.Version] = m
+	}
+	for version, at := range applied {
+		m := all[version]
+		m.Version, m.Applied, m.AppliedAt = version, true, at
+		all[version] = m
+	}
+	return slices.SortedFunc(maps.Values(all), func(a, b Migration) int {
+		return cmp.Compare(a.Version, b.Version)
+	})
 }
