@@ -299,7 +299,7 @@ func (m *Memcached) Put(_ context.Context, entries []Entry) (ahead map[string]ui
 		return nil
 	}
 	s := m.sealer.Load()
-	if m.watch != nil {
+	if m.cfg.Identify != nil {
 		for _, e := range entries {
 			m.recent.add(e.Key)
 		}
@@ -434,7 +434,7 @@ func (m *Memcached) Drop(_ context.Context, keys []string) {
 		}
 	}
 	forget()
-	if m.watch != nil {
+	if m.cfg.Identify != nil {
 		m.recent.add(keys...)
 	}
 	m.delete(m.sealer.Load().names(keys, ""))
