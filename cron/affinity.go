@@ -38,31 +38,28 @@ func foldAll(ctx context.Context, f *affinity.Folder, run *Run) error {
 	if run.Account != 0 {
 		return foldBucket(ctx, f, run, from, below, total)
 	}
-	// A cursor that cannot be read is as good as none.
-	first, _ := strconv.ParseUint(run.Cursor(), 10, 10)
-	if err := foldFrom(ctx, f, run, uint16(first), lastBucket, below, total); err != nil {
-		return err
-	}
+	// A cursor that cannot be read is as good as none. A run that begins in the middle
+	// goes on with the buckets before that.
+	first, _ := strconv.ParseUint(run.Cursor(), 10, repo.BucketBits)
+	parts := [][2]uint16{{uint16(first), lastBucket}}
 	if first > 0 {
-		if err := foldFrom(ctx, f, run, 0, uint16(first-1), below, total); err != nil {
-			return err
+		parts = append(parts, [2]uint16{0, uint16(first - 1)})
+	}
+	for _, part := range parts {
+		for next := part[0]; next <= part[1]; next++ {
+			var found bool
+			if next, found, err = f.Next(ctx, next); err != nil {
+				return err
+			}
+			if !found || next > part[1] {
+				break
+			}
+			if err := foldBucket(ctx, f, run, next, below, total); err != nil {
+				return err
+			}
 		}
 	}
 	return run.Step(ctx, Step{Total: total})
-}
-
-// foldFrom folds the buckets from the first to the last.
-func foldFrom(ctx context.Context, f *affinity.Folder, run *Run, first, last uint16, below uint64, total int64) error {
-	for {
-		bucket, found, err := f.Next(ctx, first)
-		if err != nil || !found || bucket > last {
-			return err
-		}
-		if err := foldBucket(ctx, f, run, bucket, below, total); err != nil || bucket == last {
-			return err
-		}
-		first = bucket + 1
-	}
 }
 
 // foldBucket folds what one bucket had when the run began.

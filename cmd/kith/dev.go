@@ -158,9 +158,8 @@ func startError(err error) error {
 func (d *devCmd) serve(ctx context.Context, l net.Listener) error {
 	s := d.Settings
 	log := newLog(os.Stderr, s.Log)
-	settings := filepath.Join(d.Dir, devSettingsFile)
-	defer os.Remove(settings)
-	if err := writeSettings(settings, s); err != nil {
+	defer os.Remove(filepath.Join(d.Dir, devSettingsFile))
+	if err := writeSettings(d.Dir, s); err != nil {
 		return fmt.Errorf("--dir: write the settings: %w", err)
 	}
 	if err := d.migrate(ctx); err != nil {
