@@ -44,9 +44,21 @@ func (l *look) each(fn func(entry)) {
 	}
 }
 
-// names reports whether the account says anything about another.
-func (l *look) names(id uint64) bool {
-	return slices.ContainsFunc(l.views, func(v list.View) bool { return v.Rel(id) != 0 })
+// named returns those of ids that the account says anything about.
+func (l *look) named(ids []uint64) (out []uint64) {
+	is, rels := make([]list.Rel, len(ids)), make([]list.Rel, len(ids))
+	for _, v := range l.views {
+		v.Rels(ids, rels)
+		for i, r := range rels {
+			is[i] |= r
+		}
+	}
+	for i, id := range ids {
+		if is[i] != 0 {
+			out = append(out, id)
+		}
+	}
+	return out
 }
 
 // wrong notes a fault.

@@ -132,7 +132,7 @@ type auditor struct {
 	vanished map[uint64]bool     // do not exist, and whether they did once as other rows show
 	unknown  map[uint64][]uint64 // who does not exist, by the rows that name them
 	strange  int64               // orphans found, also past what orphans holds
-	doubt    error               // why nobody is taken not to exist
+	doubt    error               // why no account is taken not to exist
 }
 
 func (a *auditor) run(ctx context.Context) (err error) {

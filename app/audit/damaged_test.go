@@ -139,7 +139,7 @@ func TestRun_DamagedWritten(t *testing.T) {
 		return nil
 	}
 	if sum, faults := s.run(cfg); sum.Remain() != 0 || kinds(faults) != "double" || !written {
-		t.Errorf("got %v, want a double id that is mended", faults)
+		t.Errorf("got %v, want a double id that is repaired", faults)
 	}
 	s.clean()
 	for other, want := range map[uint64]list.Rel{gone: nothing, there: follows, new: follows, s.star: follows} {

@@ -48,11 +48,11 @@ func TestRun_Names(t *testing.T) {
 	for name, tt := range map[string]struct {
 		plant []string
 		want  []string // each fault has one of these
-		stay  int      // faults that cannot be mended
+		stay  int      // faults that cannot be repaired
 		found map[string]uint64
 	}{
 		"Nothing":      {},
-		"OfNobody":     {plant: []string{claim(5, "zoe", 99)}, want: []string{`account 99: the name "zoe"`}},
+		"OfUnknown":    {plant: []string{claim(5, "zoe", 99)}, want: []string{`account 99: the name "zoe"`}},
 		"OfAnother":    {plant: []string{claim(5, "anna", 1)}, want: []string{`account 1: the name "anna"`}},
 		"OtherBucket":  {plant: []string{`UPDATE username SET bucket = (bucket + 1) % 1024 WHERE name = 'ann'`}, want: []string{`account 1: the name "ann"`, "account 1: its name is not claimed"}},
 		"OtherCase":    {plant: []string{`UPDATE username SET name = 'Ann' WHERE name = 'ann'`}, want: []string{`account 1: the name "Ann"`, "account 1: its name is not claimed"}},
@@ -78,10 +78,10 @@ func TestRun_Names(t *testing.T) {
 				}
 			}
 			if sum, words := w.auditNames(repair); int(sum.Found) != len(tt.want) || int(sum.Remain()) != tt.stay {
-				t.Errorf("mending: got %q, want that %d of %d stay", words, tt.stay, len(tt.want))
+				t.Errorf("repairing: got %q, want that %d of %d stay", words, tt.stay, len(tt.want))
 			}
 			if sum, words := w.auditNames(func(*audit.Config) {}); int(sum.Found) != tt.stay {
-				t.Errorf("after mending: got %q", words)
+				t.Errorf("after repairing: got %q", words)
 			}
 			if tt.stay > 0 {
 				return
@@ -106,7 +106,7 @@ func TestRun_NamesOfOne(t *testing.T) {
 	}
 }
 
-// Accounts that come to be while an audit mends keep their names.
+// Accounts that come to be while an audit repairs keep their names.
 func TestRun_NamesTraffic(t *testing.T) {
 	w := named(t)
 	var wg sync.WaitGroup

@@ -99,7 +99,7 @@ func (a *auditor) verify(ctx context.Context, suspects []pair) error {
 		}
 		if err == nil && !a.bad[p.a] && !a.bad[p.b] {
 			a.sum.Suspects++
-			err = a.judge(ctx, p)
+			err = a.verifyPair(ctx, p)
 		}
 	}
 	if err == nil {
@@ -138,15 +138,15 @@ func count(pairs []pair) map[uint64]int {
 	return n
 }
 
-// judge compares two rows, and reports or repairs what they do not agree about.
+// verifyPair compares two rows, and reports or repairs what they do not agree about.
 // Nothing is taken away because the row of the one who made it does not know of it
 // where that row has lost entries.
-func (a *auditor) judge(ctx context.Context, p pair) error {
+func (a *auditor) verifyPair(ctx context.Context, p pair) error {
 	if agree, err := a.agree(ctx, p); agree || err != nil {
 		return err
 	}
 	var faults []Fault
-	for range judgements {
+	for range confirmations {
 		var err error
 		if faults, err = a.compareLocked(ctx, p); err != nil || len(faults) == 0 {
 			return err
@@ -174,9 +174,9 @@ func (a *auditor) judge(ctx context.Context, p pair) error {
 	return ctx.Err()
 }
 
-// judgements is how often a fault must be found: a row that does not exist yet
+// confirmations is how often a fault must be found: a row that does not exist yet
 // cannot be locked, and may come to be while the other is read.
-const judgements = 2
+const confirmations = 2
 
 // agree reports whether one look at two rows, without locks, shows that nothing is
 // wrong. Neither may have an archive then.

@@ -128,7 +128,7 @@ const (
 )
 
 // A planted fault is found, named with its accounts, left alone by a report, and
-// mended by a repair.
+// repaired by a repair.
 func TestRun_Planted(t *testing.T) {
 	type want struct {
 		a, b uint64

@@ -34,14 +34,14 @@ func TestRun_Traffic(t *testing.T) {
 		clients.Go(func() { w.client(ctx, p, uint64(i), changes) })
 	}
 	var suspects, passes int64
-	for i := range 12 {
-		if i == 10 {
+	for i := range 9 {
+		if i == 7 {
 			stop() // what is left is to be clean
 			clients.Wait()
 		}
 		cfg := w.config()
 		cfg.Now = time.Now
-		cfg.Repair = i >= 6
+		cfg.Repair = i >= 4
 		cfg.Step = func(_ context.Context, at audit.Progress) error {
 			if at.Phase == "verify" {
 				return nil // many steps, each with its own reads that the clients come between
@@ -62,7 +62,7 @@ func TestRun_Traffic(t *testing.T) {
 		}
 		slices.Sort(got)
 		var want []uint64
-		if i <= 6 {
+		if i <= 4 {
 			want = planted
 		}
 		if !slices.Equal(got, want) {
@@ -176,7 +176,7 @@ func TestRun_Account(t *testing.T) {
 	cfg := s.config()
 	cfg.Account, cfg.Repair = s.star, true
 	if sum, faults := s.run(cfg); sum.Remain() != 0 || kinds(faults) != "bytes" {
-		t.Errorf("got %v, want a cut list that is mended", faults)
+		t.Errorf("got %v, want a cut list that is repaired", faults)
 	}
 	s.clean()
 }

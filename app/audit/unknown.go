@@ -128,8 +128,7 @@ func (a *auditor) forget(ctx context.Context, owner uint64, ids []uint64) error 
 		return nil // what is wrong with it was reported
 	}
 	l, err := a.look(ctx, owner, false)
-	ids = slices.DeleteFunc(ids, func(id uint64) bool { return !l.names(id) })
-	if err != nil || len(ids) == 0 {
+	if ids = l.named(ids); err != nil || len(ids) == 0 {
 		return err
 	}
 	why, rebuild := a.doubt, uint64(0)

@@ -60,6 +60,7 @@ func (r *rebuild) readAgain(ctx context.Context) error {
 	for _, k := range r.unsaid() {
 		doubt[k.id] = true
 	}
+	maps.DeleteFunc(doubt, func(id uint64, _ bool) bool { return r.unknown[id] })
 	if len(doubt) > maxReadAgain {
 		return fmt.Errorf("written to since %d others were read whose rows say otherwise: %w", len(doubt), repo.ErrConflict)
 	}

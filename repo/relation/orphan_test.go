@@ -43,6 +43,21 @@ func TestStore_Rebuild_Unknown(t *testing.T) {
 	}
 }
 
+// However many are unknown, all are taken out: nobody else is read for that.
+func TestStore_Rebuild_ManyUnknown(t *testing.T) {
+	s := open(t, cache.NewNone())
+	ids := dbtest.IDs(t, 1501)
+	edges := make([]list.Edge, len(ids)-1)
+	for i, other := range ids[1:] {
+		edges[i] = list.Edge{ID: other, Time: uint32(i + 1)}
+	}
+	put(t, s, ids[0], edges...)
+	done, err := s.Rebuild(t.Context(), ids[0], &relation.Evidence{KeepOwn: true, Unknown: ids[1:]})
+	if c, left, _ := followers(t, s, ids[0]); err != nil || len(done.Unknown) != len(edges) || len(left) != 0 || c != (relation.Counts{}) {
+		t.Errorf("got %d taken out, %v, %d left, %+v, want none left of %d", len(done.Unknown), err, len(left), c, len(edges))
+	}
+}
+
 // noted has an account keep a note about another.
 func noted(t *testing.T, s *relation.Store, id, other uint64) {
 	t.Helper()

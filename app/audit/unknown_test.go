@@ -11,7 +11,7 @@ import (
 )
 
 // An account that comes to be while an audit runs is not forgotten.
-func TestRun_NobodyComes(t *testing.T) {
+func TestRun_UnknownComes(t *testing.T) {
 	s := newScene(t)
 	s.plant(s.a, func(d *relation.Draft) { d.AddFollowing(none, 77) })
 	cfg := s.config()
@@ -41,7 +41,7 @@ func TestRun_AccountsLost(t *testing.T) {
 	before := s.dump()
 	sum, faults := s.audit(true)
 	if sum.Repaired != 0 || sum.Faults[audit.Unknown] == 0 || !strings.Contains(faults[0].String(), "is the table account whole?") {
-		t.Errorf("got %+v, %v, want that nothing is mended", sum, faults)
+		t.Errorf("got %+v, %v, want that nothing is repaired", sum, faults)
 	}
 	if s.dump() != before {
 		t.Error("rows were changed")
@@ -49,7 +49,7 @@ func TestRun_AccountsLost(t *testing.T) {
 	cfg := s.config()
 	cfg.Account, cfg.Repair = s.star, true
 	if sum, faults := s.run(cfg); sum.Repaired != 0 || sum.Faults[audit.Unknown] != 11 {
-		t.Errorf("one account: got %+v, %v, want that nothing is mended", sum, faults)
+		t.Errorf("one account: got %+v, %v, want that nothing is repaired", sum, faults)
 	}
 	if s.dump() != before {
 		t.Error("rows were changed")
@@ -57,7 +57,7 @@ func TestRun_AccountsLost(t *testing.T) {
 }
 
 // One account forgets those who do not exist, and is forgotten if it does not.
-func TestRun_NobodyOfOne(t *testing.T) {
+func TestRun_UnknownOfOne(t *testing.T) {
 	s := newScene(t)
 	truth := s.graph()
 	s.plant(s.a, func(d *relation.Draft) { d.AddFollowing(none, 77); d.AddFollowing(none+1, 77) })
