@@ -260,7 +260,7 @@ func (p *plant) exec(query string, args ...any) {
 func (p *plant) archive(id uint64) (segments []relation.Segment, own list.View) {
 	p.t.Helper()
 	own = p.view([]byte{3, 0x14, 0, 0})
-	err := p.store.Examine(p.t.Context(), id, false, func(relation.Stored) error {
+	err := p.store.Examine(p.t.Context(), id, false, func(relation.Row) error {
 		segments = nil
 		return nil
 	}, func(g relation.Segment) error {

@@ -12,7 +12,7 @@ import (
 
 // look is what was read of one account, and what is wrong with it by itself.
 type look struct {
-	row           relation.Stored
+	row           relation.Row
 	views         []list.View // of row and archive, salvaged if need be
 	segments      int64
 	faults        []Fault
@@ -70,7 +70,7 @@ func (l *look) wrong(k Kind, format string, args ...any) {
 // checksums find what is twice in larger ones, unless both sides have it twice.
 const maxIDs = 32 << 20
 
-func (l *look) onRow(r relation.Stored) error {
+func (l *look) onRow(r relation.Row) error {
 	*l = look{row: r}
 	v, ok := l.open(r.List, "list")
 	l.held = relation.Kept(v)

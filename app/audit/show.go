@@ -17,7 +17,7 @@ import (
 func Show(ctx context.Context, to io.Writer, rows *relation.Store, id uint64) error {
 	var w strings.Builder
 	archived := false
-	err := rows.Examine(ctx, id, false, func(r relation.Stored) error {
+	err := rows.Examine(ctx, id, false, func(r relation.Row) error {
 		w.Reset()
 		archived = false
 		showRow(&w, r)
@@ -37,7 +37,7 @@ func Show(ctx context.Context, to io.Writer, rows *relation.Store, id uint64) er
 	return err
 }
 
-func showRow(w *strings.Builder, r relation.Stored) {
+func showRow(w *strings.Builder, r relation.Row) {
 	if r.Ver == 0 {
 		w.WriteString("row             none\n")
 		return

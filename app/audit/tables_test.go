@@ -58,7 +58,7 @@ func (w *world) graph() string {
 				})
 			}
 		}
-		err := w.rows.Examine(w.Context(), id, true, func(r relation.Stored) error { add(r.List); return nil }, func(g relation.Segment) error { add(g.List); return nil })
+		err := w.rows.Examine(w.Context(), id, true, func(r relation.Row) error { add(r.List); return nil }, func(g relation.Segment) error { add(g.List); return nil })
 		if err != nil {
 			w.Fatal(err)
 		}

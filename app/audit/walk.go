@@ -36,7 +36,7 @@ func (w *walk) run(ctx context.Context) error {
 	for after, size := uint64(0), 64; ; {
 		n, bytes, last := 0, 0, uint64(0)
 		closer := map[uint64]bool{} // to be read again together with their archive
-		err := w.cfg.Rows.Scan(ctx, after, size, func(r relation.Stored) error {
+		err := w.cfg.Rows.Walk(ctx, after, size, func(r relation.Row) error {
 			n, bytes, last = n+1, bytes+len(r.List)+64, r.AccountID
 			if v, ok := simple(r); ok {
 				eachEntry(r.AccountID, v, w.each)
@@ -64,7 +64,7 @@ func (w *walk) run(ctx context.Context) error {
 
 // simple returns the list of a row that is all there is of its account, as it says,
 // and right by itself.
-func simple(r relation.Stored) (list.View, bool) {
+func simple(r relation.Row) (list.View, bool) {
 	v, err := list.Parse(r.List)
 	return v, err == nil && v.Check() == nil && relation.Kept(v) == r.Counts && len(r.Archived) == 0 && relation.ColumnsOf(v) == r.Columns && len(contradictions(v)) == 0
 }
@@ -88,7 +88,10 @@ func (w *walk) read(ctx context.Context, closer map[uint64]bool, after, last uin
 			return err
 		}
 		for _, id := range ids {
-			closer[id], after = closer[id], id
+			if _, noted := closer[id]; !noted {
+				closer[id] = false
+			}
+			after = id
 		}
 		w.archives += int64(len(ids))
 		full = len(ids) == batchRows

@@ -29,7 +29,7 @@ func followers(t *testing.T, s *relation.Store, id uint64) (c relation.Counts, a
 			return true
 		})
 	}
-	err := s.Examine(t.Context(), id, true, func(r relation.Stored) error { c = r.Counts; add(r.List); return nil }, func(g relation.Segment) error {
+	err := s.Examine(t.Context(), id, true, func(r relation.Row) error { c = r.Counts; add(r.List); return nil }, func(g relation.Segment) error {
 		if !relation.Fits(g) {
 			t.Errorf("segment %+v does not fit", g.Header)
 		}

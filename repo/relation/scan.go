@@ -13,16 +13,6 @@ import (
 	"kith/repo/list"
 )
 
-// Stored is a row with all its columns, whether they agree or not, and a list
-// whose bytes nobody has looked at yet: what an audit begins with.
-type Stored = Row
-
-// Scan hands up to limit rows that come after the given account in key order
-// (0 for the first) to each.
-func (s *Store) Scan(ctx context.Context, after uint64, limit int, each func(Stored) error) error {
-	return s.Store.Walk(ctx, after, limit, each)
-}
-
 // Archived returns up to limit accounts that have anything in the archive and come
 // after the given account in key order, up to last. Index: PRIMARY (bucket,
 // account_id, …) of both tables, a range in each bucket.
@@ -62,7 +52,7 @@ func (s *Store) About(ctx context.Context) (int64, error) {
 // meanwhile it calls them anew from the beginning, row first. If locked is set, or
 // that happens over and over, it holds the row's lock, without which nothing of
 // the account changes. An account without a row has Ver 0.
-func (s *Store) Examine(ctx context.Context, id uint64, locked bool, row func(Stored) error, segment func(Segment) error) error {
+func (s *Store) Examine(ctx context.Context, id uint64, locked bool, row func(Row) error, segment func(Segment) error) error {
 	for try := 0; try < looseTries && !locked; try++ {
 		steady, err := s.examineLoose(ctx, id, row, segment)
 		if steady && err == nil {
@@ -100,7 +90,7 @@ const (
 // examineLoose reads an account without a lock, and reports whether its archive
 // stood still meanwhile: then the row, at whatever moment it was read, goes with
 // it. Followers who come to an account that everybody follows change the row only.
-func (s *Store) examineLoose(ctx context.Context, id uint64, row func(Stored) error, segment func(Segment) error) (steady bool, err error) {
+func (s *Store) examineLoose(ctx context.Context, id uint64, row func(Row) error, segment func(Segment) error) (steady bool, err error) {
 	rows, err := s.Fresh(ctx, []uint64{id})
 	if err != nil {
 		return false, err
@@ -118,7 +108,7 @@ func (s *Store) examineLoose(ctx context.Context, id uint64, row func(Stored) er
 // moment. It wraps repo.ErrConflict where the archive changes faster than it can be
 // read.
 func (s *Store) Whole(ctx context.Context, id uint64) (row Row, archive []list.View, err error) {
-	err = s.Examine(ctx, id, false, func(r Stored) error {
+	err = s.Examine(ctx, id, false, func(r Row) error {
 		row, archive = r, nil
 		return nil
 	}, func(g Segment) error {

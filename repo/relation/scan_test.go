@@ -39,7 +39,7 @@ func TestStore_Scan(t *testing.T) {
 	after := uint64(0)
 	for more := true; more; {
 		more = false
-		err := s.Scan(t.Context(), after, 7, func(r relation.Stored) error {
+		err := s.Walk(t.Context(), after, 7, func(r relation.Row) error {
 			after, more = r.AccountID, true
 			if !slices.Contains(ids, r.AccountID) {
 				return nil
@@ -59,7 +59,7 @@ func TestStore_Scan(t *testing.T) {
 		t.Errorf("got %v, want %v", got, ids)
 	}
 	stop := errors.New("stop")
-	if err := s.Scan(t.Context(), 0, 5, func(relation.Stored) error { return stop }); !errors.Is(err, stop) {
+	if err := s.Walk(t.Context(), 0, 5, func(relation.Row) error { return stop }); !errors.Is(err, stop) {
 		t.Errorf("got %v, want the error of each", err)
 	}
 }
@@ -91,7 +91,7 @@ func TestStore_Examine(t *testing.T) {
 	archived(t, s, id, []uint64{1, 2, 3, 4, 5, 6}, 2)
 	for _, locked := range []bool{false, true} {
 		looks, entries := 0, 0
-		err := s.Examine(t.Context(), id, locked, func(r relation.Stored) error {
+		err := s.Examine(t.Context(), id, locked, func(r relation.Row) error {
 			v, err := r.View()
 			if err != nil {
 				return err

@@ -34,8 +34,8 @@ func TestStore_Swap_NotPrepared(t *testing.T) {
 		t.Errorf("%d followers, want 3", r.Followers)
 	}
 	for _, locked := range []bool{false, true} {
-		var seen relation.Stored
-		err := s.Examine(t.Context(), ids[0], locked, func(r relation.Stored) error { seen = r; return nil }, func(relation.Segment) error { return nil })
+		var seen relation.Row
+		err := s.Examine(t.Context(), ids[0], locked, func(r relation.Row) error { seen = r; return nil }, func(relation.Segment) error { return nil })
 		if err != nil || seen.Followers != 3 {
 			t.Errorf("examined, locked %v: %d followers, %v; want 3", locked, seen.Followers, err)
 		}
