@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -89,8 +90,8 @@ func TestClient_Do(t *testing.T) {
 
 	key := fresh("do")
 	wantNone(t, c, key)
-	for _, verb := range []Verb{Append, Delete, Touch, Incr} {
-		run(Command{Verb: verb, Key: key, Value: b("x"), Expiry: time.Minute, Delta: 1}, ErrMissing)
+	for _, verb := range []Verb{Append, Delete} {
+		run(Command{Verb: verb, Key: key, Value: b("x"), Expiry: time.Minute}, ErrMissing)
 	}
 	run(Command{Verb: CompareAndSwap, Key: key, Value: b("x"), CAS: CAS{1, 1 << 60}}, ErrMissing)
 	wantNone(t, c, key)
@@ -109,19 +110,50 @@ func TestClient_Do(t *testing.T) {
 	run(Command{Verb: Delete, Key: key}, nil)
 	wantNone(t, c, key)
 
-	run(Command{Verb: Set, Key: key, Value: b("41")}, nil)
-	if n := run(Command{Verb: Incr, Key: key, Delta: 1}, nil).Count; n != 42 {
-		t.Errorf("got %d, want 42", n)
-	}
-	want(t, c, key, "42")
 	run(Command{Verb: Set, Key: key, Value: b("")}, nil)
 	want(t, c, key, "")
 
-	if got := do(t, c, Command{Verb: Incr, Key: key, Delta: 1}).Err; got == nil || errors.Is(got, ErrAway) {
-		t.Errorf("increment what is no number: got %v, want a refusal", got)
-	}
 	if got := do(t, c, Command{Verb: Set, Key: key, Value: make([]byte, 2<<20)}).Err; got == nil || errors.Is(got, ErrAway) {
 		t.Errorf("set 2 MiB: got %v, want a refusal", got)
+	}
+	if err := c.Ping(t.Context()); err != nil {
+		t.Errorf("after refusals: %v", err)
+	}
+}
+
+// TestClient_Incr counts from many callers at once, more than may be on their way.
+func TestClient_Incr(t *testing.T) {
+	t.Parallel()
+	c := open(t, Config{Servers: []string{memcachetest.Addr(t)}})
+	key := fresh("incr")
+	if n, err := c.Incr(t.Context(), key, 1); n != 0 || !errors.Is(err, ErrMissing) {
+		t.Errorf("nothing is held: got %d, %v", n, err)
+	}
+	if err := c.Touch(t.Context(), key, time.Minute); !errors.Is(err, ErrMissing) {
+		t.Errorf("touch nothing: got %v", err)
+	}
+	do(t, c, Command{Verb: Set, Key: key, Value: []byte("40")})
+	var callers sync.WaitGroup
+	for range 4 * singleConns {
+		callers.Go(func() {
+			if _, err := c.Incr(t.Context(), key, 2); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	callers.Wait()
+	want(t, c, key, strconv.Itoa(40+8*singleConns))
+	do(t, c, Command{Verb: Set, Key: key, Value: []byte("x")})
+	if _, err := c.Incr(t.Context(), key, 1); err == nil || errors.Is(err, ErrAway) {
+		t.Errorf("increment what is no number: got %v, want a refusal", err)
+	}
+	if _, err := c.Incr(t.Context(), "a space", 1); !errors.Is(err, errKey) {
+		t.Errorf("got %v, want that there is no such key", err)
+	}
+	over, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := c.Incr(over, key, 1); !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v, want that the caller is gone", err)
 	}
 	if err := c.Ping(t.Context()); err != nil {
 		t.Errorf("after refusals: %v", err)
@@ -137,10 +169,13 @@ func TestClient_Expiry(t *testing.T) {
 		{Verb: Set, Key: keys[0], Value: []byte("a"), Expiry: time.Millisecond}, // rounded up to a second
 		{Verb: Set, Key: keys[1], Value: []byte("a")},
 		{Verb: Add, Key: keys[2], Value: []byte("a"), Expiry: time.Second},
-		{Verb: Touch, Key: keys[2], Expiry: time.Hour},
 		{Verb: Set, Key: keys[3], Value: []byte("a"), Expiry: time.Hour},
-		{Verb: Touch, Key: keys[3], Expiry: time.Second},
 	})
+	for key, expiry := range map[string]time.Duration{keys[2]: time.Hour, keys[3]: time.Second} {
+		if err := c.Touch(t.Context(), key, expiry); err != nil {
+			t.Fatal(err)
+		}
+	}
 	want(t, c, keys[0], "a")
 	eventually(t, "what lives for a second expires", func() bool {
 		return one(t, c, keys[0]).Value == nil && one(t, c, keys[3]).Value == nil
@@ -280,7 +315,7 @@ func TestNew_Bad(t *testing.T) {
 		"no port":             {Servers: []string{"localhost"}},
 		"named twice":         {Servers: []string{"localhost:11211", "localhost:11211"}},
 		"negative timeout":    {Servers: []string{"/s"}, Timeout: -1},
-		"too few connections": {Servers: []string{"/s"}, MaxConns: 2},
+		"too few connections": {Servers: []string{"/s"}, MaxConns: 4},
 	} {
 		if c, err := New(cfg); err == nil {
 			c.Close()

@@ -9,8 +9,9 @@ import (
 	"io"
 	"net"
 	"strconv"
-	"strings"
 	"time"
+
+	gomemcache "github.com/bradfitz/gomemcache/memcache"
 )
 
 // maxItem is the longest value that is read.
@@ -25,9 +26,6 @@ const (
 	CompareAndSwap Verb = "cas"    // replaces the item that CAS stands for by Value; else ErrHeld, or ErrMissing
 	Append         Verb = "append" // puts Value behind what is held; else ErrMissing. The expiry stays.
 	Delete         Verb = "delete" // else ErrMissing
-	Touch          Verb = "touch"  // gives what is held a new Expiry; else ErrMissing
-	Incr           Verb = "incr"   // adds Delta to a decimal number, which Count then is; else ErrMissing
-	version        Verb = "version"
 )
 
 // Command is one command and what became of it.
@@ -37,14 +35,11 @@ type Command struct {
 	Value  []byte
 	Expiry time.Duration // in whole seconds rounded up, at most MaxExpiry; 0 means never
 	CAS    CAS
-	Delta  uint64
 
 	// Err is nil where the command was carried out; ErrHeld or ErrMissing where it could
 	// not be, as its Verb says; ErrAway where the server is away. Another error is a refusal
 	// of the server, or the end of a connection: then nobody knows.
 	Err error
-	// Count is the number after an Incr.
-	Count uint64
 }
 
 // CAS stands for one state of an item. The zero CAS is none.
@@ -92,7 +87,8 @@ func (c *conn) hangUp() {
 // unanswered reports whether err means that the server is away, not that it refused a call.
 func unanswered(err error) bool {
 	var broken net.Error
-	return errors.As(err, &broken) || errors.Is(err, net.ErrClosed) ||
+	var late *gomemcache.ConnectTimeoutError
+	return errors.As(err, &broken) || errors.As(err, &late) || errors.Is(err, net.ErrClosed) ||
 		errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)
 }
 
@@ -233,40 +229,32 @@ func (c *conn) write(cmd *Command) {
 	var room [64]byte
 	b := room[:0]
 	number := func(n uint64) { b = strconv.AppendUint(append(b, ' '), n, 10) }
-	expiry := uint64((cmd.Expiry + time.Second - 1) / time.Second)
-	stores := false
-	switch cmd.Verb {
-	case version, Delete:
-	case Touch:
-		number(expiry)
-	case Incr:
-		number(cmd.Delta)
-	default:
-		stores = true
+	if cmd.Verb != Delete {
 		number(0) // flags
-		number(expiry)
+		number(uint64(seconds(cmd.Expiry)))
 		number(uint64(len(cmd.Value)))
-		if cmd.Verb == CompareAndSwap {
-			number(cmd.CAS.id)
-		}
+	}
+	if cmd.Verb == CompareAndSwap {
+		number(cmd.CAS.id)
 	}
 	c.out.WriteString(string(cmd.Verb))
-	if cmd.Verb != version {
-		c.out.WriteByte(' ')
-		c.out.WriteString(cmd.Key)
-	}
+	c.out.WriteByte(' ')
+	c.out.WriteString(cmd.Key)
 	c.out.Write(append(b, "\r\n"...))
-	if stores {
+	if cmd.Verb != Delete {
 		c.out.Write(cmd.Value)
 		c.out.WriteString("\r\n")
 	}
 }
 
+// seconds is how memcached takes an expiry.
+func seconds(d time.Duration) int32 { return int32((d + time.Second - 1) / time.Second) }
+
 // resolve notes what the server answered.
 func (cmd *Command) resolve(answer string) {
 	cmd.Err = nil
 	switch answer {
-	case "STORED", "DELETED", "TOUCHED":
+	case "STORED", "DELETED":
 		return
 	case "NOT_FOUND":
 		cmd.Err = ErrMissing
@@ -279,15 +267,6 @@ func (cmd *Command) resolve(answer string) {
 		if cmd.Verb == Append {
 			cmd.Err = ErrMissing
 		}
-		return
-	}
-	var err error
-	if cmd.Verb == Incr {
-		if cmd.Count, err = strconv.ParseUint(answer, 10, 64); err == nil {
-			return
-		}
-	}
-	if cmd.Verb == version && strings.HasPrefix(answer, "VERSION ") {
 		return
 	}
 	cmd.Err = fmt.Errorf("memcached answers %q", answer)

@@ -241,6 +241,9 @@ func TestClient_Restart(t *testing.T) {
 	if held, _ := count(c, keys); held != 0 {
 		t.Errorf("after the restart: got %d values", held)
 	}
+	if write(c, keys, "lost") == nil {
+		t.Error("all was written, over connections that are broken")
+	}
 	awaitUp(t, c)
 	if err := write(c, keys, "new"); err != nil {
 		t.Errorf("after the outage: %v", err)
@@ -304,5 +307,34 @@ func TestClient_ContextEnds(t *testing.T) {
 			t.Errorf("%s took %v, want about 10 ms", name, took)
 		}
 		cancel()
+	}
+}
+
+// TestClient_Single_Paused sends single commands to a server that hangs: the first waits one
+// time-out and closes it, the next do not wait, and when it is back they work.
+func TestClient_Single_Paused(t *testing.T) {
+	t.Parallel()
+	server := memcachetest.Start(t)
+	c := open(t, Config{Servers: []string{server.Addr}, Timeout: time.Second})
+	key := fresh("single")
+	if err := write(c, []string{key}, "1"); err != nil {
+		t.Fatal(err)
+	}
+	if n, err := c.Incr(t.Context(), key, 1); n != 2 || err != nil {
+		t.Fatalf("got %d, %v", n, err)
+	}
+	server.Pause()
+	if _, err := c.Incr(t.Context(), key, 1); err == nil {
+		t.Fatal("a server that hangs has counted")
+	}
+	for range 100 {
+		if err := c.Touch(t.Context(), key, time.Hour); !errors.Is(err, ErrAway) {
+			t.Fatalf("got %v, want that the server is away", err)
+		}
+	}
+	server.Resume()
+	awaitUp(t, c)
+	if n, err := c.Incr(t.Context(), key, 1); n < 3 || err != nil { // the first may be counted late
+		t.Errorf("got %d, %v", n, err)
 	}
 }

@@ -8,6 +8,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	gomemcache "github.com/bradfitz/gomemcache/memcache"
 )
 
 const (
@@ -54,12 +56,14 @@ type server struct {
 // a connection of an earlier one may be to a server that has been restarted since.
 type session struct {
 	short, long *pool
+	single      *single
 	open        atomic.Bool // for readers: no key is dirty
 }
 
 func (s *session) close() {
 	s.short.close()
 	s.long.close()
+	s.single.client.Close()
 }
 
 func newServer(name string, cfg Config, m *metrics) *server {
@@ -76,7 +80,8 @@ func newServer(name string, cfg Config, m *metrics) *server {
 
 func (s *server) newSession() *session {
 	ses := &session{}
-	ses.short, ses.long = newPool(s, ses, shortConns, shortKeys), newPool(s, ses, s.conns-shortConns, longKeys)
+	ses.short, ses.long = newPool(s, ses, shortConns, shortKeys), newPool(s, ses, s.conns-shortConns-singleConns, longKeys)
+	ses.single = newSingle(s, ses)
 	return ses
 }
 
@@ -137,9 +142,12 @@ func (s *server) do(all []Command, at []int, sure bool) {
 }
 
 func (s *server) ping() error {
-	ask := []Command{{Verb: version}}
-	if s.do(ask, []int{0}, false); ask[0].Err != nil {
-		return fmt.Errorf("memcached %s: %w: %w", s.name, ErrAway, ask[0].Err)
+	ses := s.session.Load()
+	if ses == nil || !ses.open.Load() {
+		return fmt.Errorf("memcached %s: %w", s.name, ErrAway)
+	}
+	if err := ses.single.do((*gomemcache.Client).Ping); err != nil {
+		return fmt.Errorf("memcached %s: %w: %w", s.name, ErrAway, err)
 	}
 	return nil
 }
@@ -228,7 +236,7 @@ func (s *server) wait(d time.Duration) bool {
 // readers wait until there are none.
 func (s *server) reopen() bool {
 	ses := s.newSession()
-	if ses.long.do([]Command{{Verb: version}}, []int{0}) != nil {
+	if ses.single.do((*gomemcache.Client).Ping) != nil {
 		ses.close()
 		return false
 	}
