@@ -31,14 +31,14 @@ type Config struct {
 	// pause; its error ends the audit. Nil for none.
 	Step func(ctx context.Context, at Progress) error
 	// Slices is how many checksums each side has of each kind, a power of two; 0 is
-	// DefaultSlices.
+	// DefaultSlices. Tests set fewer.
 	Slices int
 	// Collect bounds the entries that one of the later passes remembers, 24 bytes
 	// each; 0 is DefaultCollect.
 	Collect int
 }
 
-// The values a Config gets where it says nothing.
+// The defaults of a Config.
 const (
 	DefaultSlices  = 1 << 16
 	DefaultCollect = 4 << 20
@@ -55,7 +55,7 @@ const (
 
 // Progress is how far an audit is.
 type Progress struct {
-	Phase   string // sums, rebuild, closer, verify, others, names, accounts
+	Phase   string // audit, rebuild, differing, verify, others, names, nameless
 	Rows    int64  // rows looked at in this phase
 	Total   int64  // about how many there are, 0 unknown
 	Repairs int64  // so far, in all phases
@@ -98,14 +98,14 @@ func Run(ctx context.Context, cfg Config) (Summary, error) {
 	cfg.Slices = cmp.Or(cfg.Slices, DefaultSlices)
 	cfg.Collect = cmp.Or(cfg.Collect, DefaultCollect)
 	begun := cfg.Now()
-	a := &auditor{cfg: cfg, start: uint32(begun.Unix()), sums: newSums(cfg.Slices), aside: map[uint64]*aside{}, bad: map[uint64]bool{}, pairs: map[pair]bool{},
+	a := &auditor{cfg: cfg, start: uint32(begun.Unix()), sums: newSums(cfg.Slices), rebuilds: map[uint64]*rebuilding{}, bad: map[uint64]bool{}, pairs: map[pair]bool{},
 		short: map[uint64][]Fault{}, unsound: map[uint64]bool{}, orphans: map[uint64]bool{}, vanished: map[uint64]bool{}, unknown: map[uint64][]uint64{}, sum: Summary{Faults: map[Kind]int64{}}}
 	err := a.run(ctx)
 	if err == nil {
 		err = a.names(ctx)
 	}
 	if err == nil {
-		err = a.pause(ctx) // for those who count the repairs
+		err = a.pause(ctx) // reports the last repairs
 	}
 	a.sum.Duration = cfg.Now().Sub(begun)
 	if err != nil {
@@ -123,21 +123,21 @@ type auditor struct {
 	sum   Summary
 	sums  *sums
 
-	aside    map[uint64]*aside   // to be rebuilt
-	bad      map[uint64]bool     // were not: their faults are reported and stay
-	short    map[uint64][]Fault  // count more of what others did than there is: to be counted anew at the end
-	unsound  map[uint64]bool     // whether entries of a row are lost, as far as it was looked at
-	pairs    map[pair]bool       // suspects that one row alone shows
-	orphans  map[uint64]bool     // have a row or an archive, but do not exist
-	vanished map[uint64]bool     // do not exist, and whether they did once as other rows show
-	unknown  map[uint64][]uint64 // who does not exist, by the rows that name them
-	strange  int64               // orphans found, also past what orphans holds
-	doubt    error               // why no account is taken not to exist
+	rebuilds   map[uint64]*rebuilding // to be rebuilt
+	bad        map[uint64]bool        // were not: their faults are reported and stay
+	short      map[uint64][]Fault     // count more of what others did than there is: to be counted anew at the end
+	unsound    map[uint64]bool        // whether entries of a row are lost, as far as it was looked at
+	pairs      map[pair]bool          // suspects that one row alone shows
+	orphans    map[uint64]bool        // have a row or an archive, but do not exist
+	vanished   map[uint64]bool        // do not exist, and whether they did once as other rows show
+	unknown    map[uint64][]uint64    // who does not exist, by the rows that name them
+	orphanRows int64                  // orphans found, also past what orphans holds
+	doubt      error                  // why no account is taken not to exist
 }
 
 func (a *auditor) run(ctx context.Context) (err error) {
 	if a.cfg.Account != 0 {
-		return a.one(ctx, a.cfg.Account)
+		return a.auditAccount(ctx, a.cfg.Account)
 	}
 	if a.total, err = a.cfg.Rows.About(ctx); err != nil {
 		return err
@@ -158,10 +158,10 @@ func (a *auditor) run(ctx context.Context) (err error) {
 	return a.finish(ctx)
 }
 
-// firstPass sums up everything and checks each account by itself.
+// firstPass adds every entry to the checksums and checks each account by itself.
 func (a *auditor) firstPass(ctx context.Context) error {
 	begun := a.cfg.Now()
-	w := walk{auditor: a, phase: "sums", orphans: true, wrong: a.alone, each: func(e entry) {
+	w := walk{auditor: a, phase: "audit", orphans: true, wrong: a.checkAccount, each: func(e entry) {
 		if !a.recent(e) {
 			a.sums.count(e, 1)
 		}
@@ -170,12 +170,12 @@ func (a *auditor) firstPass(ctx context.Context) error {
 	a.sum.Rows, a.sum.Archives, a.sum.Segments = w.rows, w.archives, w.segments
 	a.sum.Edges, a.sum.Blocks, a.sum.Requests = a.sums.total(follow), a.sums.total(block), a.sums.total(request)
 	a.sum.FirstPass = a.cfg.Now().Sub(begun)
-	a.doubt = plausible(a.strange, w.rows)
+	a.doubt = plausible(a.orphanRows, w.rows)
 	return err
 }
 
-// longest is how long a walk may take for follows made meanwhile to be known by
-// their time.
+// longest is how long a pass may take: a follow dated later than that after the start is
+// taken for one with a wrong time.
 const longest = 48 * 60 * 60
 
 // recent reports whether an entry was made since the audit began, if its time
@@ -184,31 +184,31 @@ func (a *auditor) recent(e entry) bool {
 	return e.kind == follow && e.at > a.start && e.at-a.start <= longest
 }
 
-// alone looks at an account again, under its lock, and repairs what is wrong with it by
-// itself. What takes more is set aside.
-func (a *auditor) alone(ctx context.Context, id uint64) error {
+// checkAccount reads an account again, under its lock, and repairs the faults that it
+// shows by itself. What takes the rows of others is left to rebuildAll.
+func (a *auditor) checkAccount(ctx context.Context, id uint64) error {
 	if a.orphans[id] {
-		return nil // nothing of it is to stay
+		return nil // forgetUnknown empties it
 	}
-	l, err := a.look(ctx, id, true)
+	x, err := a.examine(ctx, id, true)
 	if err != nil {
 		return err
 	}
-	for _, other := range l.contradictory {
+	for _, other := range x.contradictory {
 		a.suspect(id, other)
 	}
 	switch {
-	case l.damaged || l.shortOwn:
-		a.setAside(l)
+	case x.damaged || x.shortOwn:
+		a.queueRebuild(x)
 		return nil
-	case l.short && len(a.short) < maxNoted:
-		a.short[id], a.unsound[id] = l.faults, true
+	case x.short && len(a.short) < maxNoted:
+		a.short[id], a.unsound[id] = x.faults, true
 		return nil
 	}
-	return a.recount(ctx, id, l.faults)
+	return a.recount(ctx, id, x.faults)
 }
 
-// recount repairs what needs no other row: counts, columns, headers of segments.
+// recount repairs what needs no other row: counts, columns and headers of segments.
 func (a *auditor) recount(ctx context.Context, id uint64, faults []Fault) (err error) {
 	if len(faults) == 0 {
 		return nil
@@ -223,8 +223,8 @@ func (a *auditor) recount(ctx context.Context, id uint64, faults []Fault) (err e
 	return ctx.Err()
 }
 
-// finish repairs what had to wait until all else is right: a count that is too large
-// says that entries are lost, and so does an unknown account.
+// finish repairs what had to wait until all else is right: counts that are too large, and
+// unknown accounts. Until then both show that a row has lost entries.
 func (a *auditor) finish(ctx context.Context) error {
 	for _, id := range slices.Sorted(maps.Keys(a.short)) {
 		if err := a.recount(ctx, id, a.short[id]); err != nil {
@@ -251,13 +251,13 @@ func (a *auditor) report(f Fault) {
 	a.cfg.Report(f)
 }
 
-// step says how far a phase is, and may pause.
+// step reports how far a phase is, and may pause.
 func (a *auditor) step(ctx context.Context, phase string, rows, total int64) error {
 	a.at = Progress{Phase: phase, Rows: rows, Total: total}
 	return a.pause(ctx)
 }
 
-// pause is step without anything new: whoever is about to write asks whether to.
+// pause is step without progress, before a write.
 func (a *auditor) pause(ctx context.Context) error {
 	a.at.Repairs = a.sum.Repaired
 	return a.cfg.Step(ctx, a.at)

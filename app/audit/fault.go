@@ -25,13 +25,13 @@ const (
 	Name     Kind = "name"
 )
 
-// Fault is one thing that does not hold.
+// Fault is one rule that the rows break.
 type Fault struct {
 	Kind    Kind
 	Account uint64 // whose row is wrong, or may be
 	Other   uint64 // the other account, 0 if it is about one
-	// Words say what is wrong, for somebody who knows the tables.
-	Words    string
+	// Text says what is wrong, for somebody who knows the tables.
+	Text     string
 	Repaired bool
 	Note     string // what a repair took or cost
 	Err      error  // why it is not repaired
@@ -39,12 +39,12 @@ type Fault struct {
 	// takes. Err says so too.
 	Rebuild uint64
 
-	silent uint64 // who does not know what the other says it did
+	silent uint64 // the account whose own row lacks what the other says it did
 }
 
 // String returns one line.
 func (f Fault) String() string {
-	s := fmt.Sprintf("%s: %s", f.Kind, f.Words)
+	s := fmt.Sprintf("%s: %s", f.Kind, f.Text)
 	switch {
 	case f.Err != nil:
 		s += fmt.Sprintf(" (not repaired: %v)", f.Err)
@@ -58,22 +58,22 @@ func (f Fault) String() string {
 }
 
 func fault(k Kind, account uint64, format string, args ...any) Fault {
-	return Fault{Kind: k, Account: account, Words: fmt.Sprintf("account %d: ", account) + fmt.Sprintf(format, args...)}
+	return Fault{Kind: k, Account: account, Text: fmt.Sprintf("account %d: ", account) + fmt.Sprintf(format, args...)}
 }
 
-// between makes a fault about two accounts, which the words name.
+// between makes a fault about two accounts, which its text names.
 func between(k Kind, account, other uint64, format string, args ...any) Fault {
-	return Fault{Kind: k, Account: account, Other: other, Words: fmt.Sprintf(format, args...)}
+	return Fault{Kind: k, Account: account, Other: other, Text: fmt.Sprintf(format, args...)}
 }
 
-// lostError says that entries of a row are lost, which the others know.
+// lostError says that a row has lost entries which the rows of others have.
 type lostError uint64
 
 func (id lostError) Error() string {
 	return fmt.Sprintf("account %d has lost entries; kith audit --rebuild=%[1]d restores them from the rows of others", uint64(id))
 }
 
-// since says when in words.
+// since writes the time of a follow.
 func since(at uint32) string {
 	if at == 0 {
 		return "an unknown time"

@@ -13,9 +13,9 @@ const namesAtOnce = account.MaxRows
 // remembers.
 const maxNames = 10_000
 
-// names audits who has claimed which name. What the walks find is looked at again at
+// names audits which name is claimed for whom. What the walks find is checked again at
 // their end, as a name and its account need not appear at the same moment. Names of
-// no account go first: their rightful owner may lack them.
+// no account are dropped first: another account may lack them.
 func (a *auditor) names(ctx context.Context) error {
 	if a.cfg.Names == nil {
 		return nil
@@ -99,25 +99,25 @@ func (a *auditor) nameless(ctx context.Context) (ids []uint64, err error) {
 		}
 		ids = atMost(a, ids, maxNames)
 		after, looked = page[len(page)-1].ID, looked+int64(len(page))
-		if err := a.step(ctx, "accounts", looked, 0); err != nil {
+		if err := a.step(ctx, "nameless", looked, 0); err != nil {
 			return nil, err
 		}
 	}
 }
 
-// dropName reports a name that is wrong still, and drops it.
+// dropName drops a name if it is still wrong.
 func (a *auditor) dropName(ctx context.Context, n account.Name, doubt error) error {
 	f := fault(Name, n.ID, "the name %q is claimed for it, but no account of this id has it", n.Name)
 	return a.rename(ctx, f, doubt, func(dry bool) (bool, error) { return a.cfg.Names.DropName(ctx, n, dry) })
 }
 
-// giveName reports an account that lacks its name still, and gives it that.
+// giveName gives an account its name if it still lacks it.
 func (a *auditor) giveName(ctx context.Context, id uint64) error {
 	f := fault(Name, id, "its name is not claimed for it: nobody finds it by name")
 	return a.rename(ctx, f, nil, func(dry bool) (bool, error) { return a.cfg.Names.GiveName(ctx, id, dry) })
 }
 
-// rename reports a fault that a dry run of the repair finds, and repairs it.
+// rename reports a fault if a dry run of its repair finds it, and repairs it.
 func (a *auditor) rename(ctx context.Context, f Fault, doubt error, repair func(dry bool) (bool, error)) error {
 	if err := a.pause(ctx); err != nil {
 		return err

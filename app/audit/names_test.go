@@ -142,7 +142,7 @@ func TestRun_NamesStopped(t *testing.T) {
 	cfg := w.config()
 	cfg.Names, cfg.Repair = w.accounts, true
 	cfg.Step = func(ctx context.Context, at audit.Progress) error {
-		if at.Phase == "accounts" {
+		if at.Phase == "nameless" {
 			return stop
 		}
 		return nil

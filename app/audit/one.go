@@ -9,10 +9,10 @@ import (
 	"kith/repo/relation"
 )
 
-// one audits one account, and the other side of each of its entries. What only
-// others say about it takes a walk over all rows, which is made only if its own
-// list is not as it must be, or to rebuild it.
-func (a *auditor) one(ctx context.Context, id uint64) error {
+// auditAccount audits one account, and the other side of each of its entries. What only
+// others say about it takes a pass over all rows, which is made only if its own row has
+// faults, or to rebuild it.
+func (a *auditor) auditAccount(ctx context.Context, id uint64) error {
 	missing, err := a.cfg.Rows.Missing(ctx, []uint64{id})
 	if err != nil {
 		return err
@@ -21,16 +21,16 @@ func (a *auditor) one(ctx context.Context, id uint64) error {
 		a.orphans[id] = true
 		return a.forgetUnknown(ctx)
 	}
-	l, err := a.look(ctx, id, false)
+	x, err := a.examine(ctx, id, false)
 	if err != nil {
 		return err
 	}
-	a.sum.Rows, a.sum.Segments = 1, l.segments
+	a.sum.Rows, a.sum.Segments = 1, x.segments
 	switch {
 	case a.cfg.Rebuild:
-		a.setAside(l)
-	case len(l.faults)+len(l.contradictory) > 0:
-		if err := a.alone(ctx, id); err != nil {
+		a.queueRebuild(x)
+	case len(x.faults)+len(x.contradictory) > 0:
+		if err := a.checkAccount(ctx, id); err != nil {
 			return err
 		}
 	}
@@ -47,20 +47,20 @@ func (a *auditor) one(ctx context.Context, id uint64) error {
 	return a.finish(ctx)
 }
 
-// othersAtOnce is how many rows of others are read together.
+// othersAtOnce is how many rows of others one statement reads.
 const othersAtOnce = 64
 
-// others compares what an account says with what those say whom it names, and returns
-// the pairs that do not agree as it seems, or of which one does not exist.
+// others compares the entries of an account with those of the accounts that it names,
+// and returns the pairs that seem not to agree, or of which one is unknown.
 func (a *auditor) others(ctx context.Context, id uint64) (suspects []pair, err error) {
-	own := map[uint64][]seen{}
-	l, err := a.look(ctx, id, false)
+	own := map[uint64][]claim{}
+	x, err := a.examine(ctx, id, false)
 	if err != nil {
 		return nil, err
 	}
 	a.sums = newSums(1)
-	l.each(func(e entry) {
-		own[e.other] = append(own[e.other], seenOf(e))
+	x.each(func(e entry) {
+		own[e.other] = append(own[e.other], claimOf(e))
 		a.sums.count(e, 1)
 	})
 	a.sum.Edges, a.sum.Blocks, a.sum.Requests = a.sums.total(follow), a.sums.total(block), a.sums.total(request)
@@ -75,7 +75,7 @@ func (a *auditor) others(ctx context.Context, id uint64) (suspects []pair, err e
 		return nil, err
 	}
 	for other := range missing {
-		_, a.vanished[other] = rowed[other] // one that was there once has a row
+		_, a.vanished[other] = rowed[other] // one that existed once has a row
 		suspects = append(suspects, pairOf(id, other))
 	}
 	for done := 0; done < len(named); done += othersAtOnce {
@@ -88,7 +88,7 @@ func (a *auditor) others(ctx context.Context, id uint64) (suspects []pair, err e
 			found := own[other]
 			if err := a.about(ctx, rows[other], func(e entry) {
 				if e.other == id {
-					found = append(found, seenOf(e))
+					found = append(found, claimOf(e))
 				}
 			}); err != nil {
 				return nil, err
@@ -102,13 +102,13 @@ func (a *auditor) others(ctx context.Context, id uint64) (suspects []pair, err e
 	return suspects, nil
 }
 
-// about hands what a row, and its archive if it has one, says to fn.
+// about gives fn every entry of a row, and of its archive if it has one.
 func (a *auditor) about(ctx context.Context, r relation.Row, fn func(entry)) error {
 	if v, err := r.View(); err == nil && relation.Kept(v) == r.Counts && len(r.Archived) == 0 {
 		eachEntry(r.AccountID, v, fn)
 		return nil
 	}
-	l, err := a.look(ctx, r.AccountID, false)
-	l.each(fn)
+	x, err := a.examine(ctx, r.AccountID, false)
+	x.each(fn)
 	return err
 }

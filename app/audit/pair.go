@@ -22,11 +22,11 @@ func (p pair) compare(q pair) int {
 	return cmp.Or(cmp.Compare(p.a, q.a), cmp.Compare(p.b, q.b))
 }
 
-// suspect notes two accounts whose rows may not agree.
+// suspect remembers two accounts whose rows may not agree.
 func (a *auditor) suspect(x, y uint64) { a.pairs[pairOf(x, y)] = true }
 
-// differing walks the rows again for what makes the sides of slices differ, and returns
-// the pairs that do not agree as it seems.
+// differing reads the rows again for the entries of the slices whose sides differ, and
+// returns the pairs that seem not to agree.
 func (a *auditor) differing(ctx context.Context) (suspects []pair, err error) {
 	groups := a.sums.groups(a.cfg.Collect)
 	for i, g := range groups {
@@ -35,10 +35,10 @@ func (a *auditor) differing(ctx context.Context) (suspects []pair, err error) {
 			a.sum.Unlooked += int64(len(g.slices))
 			continue
 		}
-		found := make([]seen, 0, max(g.entries, 0))
-		w := walk{auditor: a, phase: "closer", each: func(e entry) {
+		found := make([]claim, 0, max(g.entries, 0))
+		w := walk{auditor: a, phase: "differing", each: func(e entry) {
 			if at, _ := a.sums.slice(e); g.slices[at] && !a.bad[e.owner] && !a.bad[e.other] {
-				found = append(found, seenOf(e))
+				found = append(found, claimOf(e))
 			}
 		}}
 		if err := w.run(ctx); err != nil {
@@ -49,26 +49,26 @@ func (a *auditor) differing(ctx context.Context) (suspects []pair, err error) {
 	return suspects, nil
 }
 
-// seen is an entry as one side has it.
-type seen struct {
+// claim is an entry by its two ends, as one side has it.
+type claim struct {
 	from, to uint64
 	at       uint32
 	kind     relKind
 	out      bool
 }
 
-func seenOf(e entry) seen {
+func claimOf(e entry) claim {
 	from, to := e.ends()
-	return seen{from, to, e.at, e.kind, e.out}
+	return claim{from, to, e.at, e.kind, e.out}
 }
 
-func (s seen) compare(t seen) int {
-	return cmp.Or(cmp.Compare(s.kind, t.kind), cmp.Compare(s.from, t.from), cmp.Compare(s.to, t.to))
+func (c claim) compare(d claim) int {
+	return cmp.Or(cmp.Compare(c.kind, d.kind), cmp.Compare(c.from, d.from), cmp.Compare(c.to, d.to))
 }
 
-// unmatched returns the pairs whose entries do not come in twos, one from each side.
-func unmatched(found []seen) (out []pair) {
-	slices.SortFunc(found, seen.compare)
+// unmatched returns the pairs whose claims are not the same from both sides.
+func unmatched(found []claim) (out []pair) {
+	slices.SortFunc(found, claim.compare)
 	for len(found) > 0 {
 		n := 1
 		for n < len(found) && found[n].compare(found[0]) == 0 {
@@ -82,14 +82,14 @@ func unmatched(found []seen) (out []pair) {
 	return out
 }
 
-// verify looks at suspects closely, those that one row alone showed among them, and
-// repairs what turns out to be wrong. Pairs with an account that does not exist are left for the end.
+// verify compares the rows of suspects, those that one row alone showed among them, and
+// repairs what is wrong. Pairs with an unknown account are left for the end.
 func (a *auditor) verify(ctx context.Context, suspects []pair) error {
 	suspects = slices.AppendSeq(suspects, maps.Keys(a.pairs))
 	clear(a.pairs)
 	slices.SortFunc(suspects, pair.compare)
 	suspects = slices.Compact(suspects)
-	suspects, err := a.setUnknownAside(ctx, suspects)
+	suspects, err := a.splitUnknown(ctx, suspects)
 	if err == nil {
 		err = a.reportRowless(ctx, suspects)
 	}
@@ -108,8 +108,8 @@ func (a *auditor) verify(ctx context.Context, suspects []pair) error {
 	return err
 }
 
-// reportRowless reports accounts that exist and have no row though two or more others
-// name them: their row is lost. Where one names it, the rule for pairs holds.
+// reportRowless reports accounts that have no row though two or more others name them:
+// their row is lost. If only one names it, the pair is compared as any other.
 func (a *auditor) reportRowless(ctx context.Context, suspects []pair) error {
 	named := count(suspects)
 	maps.DeleteFunc(named, func(_ uint64, n int) bool { return n < 2 })
@@ -139,8 +139,8 @@ func count(pairs []pair) map[uint64]int {
 }
 
 // verifyPair compares two rows, and reports or repairs what they do not agree about.
-// Nothing is taken away because the row of the one who made it does not know of it
-// where that row has lost entries.
+// An entry that the row of the one who made it lacks is taken away only if that row has
+// not lost entries.
 func (a *auditor) verifyPair(ctx context.Context, p pair) error {
 	if agree, err := a.agree(ctx, p); agree || err != nil {
 		return err
@@ -158,7 +158,7 @@ func (a *auditor) verifyPair(ctx context.Context, p pair) error {
 			continue
 		}
 		var err error
-		if why, err = a.lost(ctx, f.silent); err != nil {
+		if why, err = a.checkLost(ctx, f.silent); err != nil {
 			return err
 		}
 		if errors.As(why, new(lostError)) {
@@ -175,11 +175,11 @@ func (a *auditor) verifyPair(ctx context.Context, p pair) error {
 }
 
 // confirmations is how often a fault must be found: a row that does not exist yet
-// cannot be locked, and may come to be while the other is read.
+// cannot be locked, and may be inserted while the other is read.
 const confirmations = 2
 
-// agree reports whether one look at two rows, without locks, shows that nothing is
-// wrong. Neither may have an archive then.
+// agree reports whether two rows that have no archive agree, read once and without
+// locks.
 func (a *auditor) agree(ctx context.Context, p pair) (bool, error) {
 	rows, err := a.cfg.Rows.Fresh(ctx, []uint64{p.a, p.b})
 	if err != nil {
@@ -199,7 +199,7 @@ func (a *auditor) agree(ctx context.Context, p pair) (bool, error) {
 	return len(compare(drafts[0], drafts[1])) == 0, nil
 }
 
-// lockTries is how often two rows are locked in vain.
+// lockTries is how often the lock of two rows is tried.
 const lockTries = 20
 
 // compareLocked compares two rows, and what is archived of them, under their locks. Of
@@ -220,16 +220,17 @@ func (a *auditor) compareLocked(ctx context.Context, p pair) (faults []Fault, er
 			return faults, err
 		}
 	}
-	return nil, fmt.Errorf("lock accounts %d and %d: no luck %d times", p.a, p.b, lockTries)
+	return nil, fmt.Errorf("lock accounts %d and %d: lost %d times to other writers", p.a, p.b, lockTries)
 }
 
-// search makes sure that both rows say all there is about the two.
+// search reads what the archives of both say about the other, and reports whether that
+// was possible.
 func search(x, y *relation.Draft) bool {
 	first, second := x.Search(y.AccountID()), y.Search(x.AccountID())
 	return first && second
 }
 
-// compare returns what two rows do not agree about.
+// compare returns the faults between two rows.
 func compare(a, b *relation.Draft) (faults []Fault) {
 	sides := [][2]*relation.Draft{{a, b}, {b, a}}
 	for _, p := range sides {
@@ -239,7 +240,7 @@ func compare(a, b *relation.Draft) (faults []Fault) {
 	for _, p := range sides {
 		x, y := p[0].AccountID(), p[1].AccountID()
 		if r := p[0].Rel(y); contradictory(r) {
-			return append(faults, between(Conflict, x, y, "the row of account %d says of %d what does not go together: %s", x, y, inWords(r)))
+			return append(faults, between(Conflict, x, y, "the row of account %d contradicts itself about %d: %s", x, y, relNames(r)))
 		}
 	}
 	return faults
@@ -265,7 +266,7 @@ func compareFollow(x, y *relation.Draft) []Fault {
 
 func compareBeside(x, y *relation.Draft) (faults []Fault) {
 	from, to := x.AccountID(), y.AccountID()
-	for _, b := range besides {
+	for _, b := range counterparts {
 		if !b.out {
 			continue
 		}
@@ -288,8 +289,8 @@ func compareBeside(x, y *relation.Draft) (faults []Fault) {
 	return faults
 }
 
-// inWords names what one account is to another.
-func inWords(r list.Rel) string {
+// relNames names the bits of a Rel.
+func relNames(r list.Rel) string {
 	var words []string
 	for i, word := range []string{"following", "follower", "blocking", "blocked by", "muting", "request", "requested", "options"} {
 		if r>>i&1 != 0 {

@@ -13,27 +13,27 @@ import (
 	"kith/repo/relation"
 )
 
-// aside is an account that is to be rebuilt.
-type aside struct {
-	faults []Fault
-	lost   bool // part of it cannot be read
-	ev     relation.Evidence
+// rebuilding is an account that is to be rebuilt.
+type rebuilding struct {
+	faults     []Fault
+	unreadable bool // part of it cannot be read
+	ev         relation.Evidence
 }
 
-// setAside keeps an account for a rebuild.
-func (a *auditor) setAside(l *look) {
-	id, absent := l.row.AccountID, l.row.Ver == 0
-	a.aside[id] = &aside{faults: l.faults, lost: l.lost || absent, ev: relation.Evidence{Ver: l.row.Ver, KeepOwn: !l.damaged && !absent, Doubtful: a.unsound}}
+// queueRebuild remembers an account for rebuildAll.
+func (a *auditor) queueRebuild(x *examined) {
+	id, absent := x.row.AccountID, x.row.Ver == 0
+	a.rebuilds[id] = &rebuilding{faults: x.faults, unreadable: x.unreadable || absent, ev: relation.Evidence{Ver: x.row.Ver, KeepOwn: !x.damaged && !absent, Doubtful: a.unsound}}
 	a.unsound[id] = true
 }
 
 // errTooMany is why an account was not rebuilt.
 var errTooMany = errors.New("too many accounts or entries to be rebuilt in one audit: run it again, or kith audit --rebuild=ID for one account")
 
-// rebuildAll asks all rows what they know about the accounts that were set aside, takes
-// the damaged ones out of the checksums, and, if asked to, rebuilds them all.
+// rebuildAll collects what all rows say about the accounts to rebuild, takes the damaged
+// ones out of the checksums, and rebuilds them if Repair is set.
 func (a *auditor) rebuildAll(ctx context.Context) error {
-	if err := a.dropOrphans(ctx); err != nil || len(a.aside) == 0 {
+	if err := a.dropOrphans(ctx); err != nil || len(a.rebuilds) == 0 {
 		return err
 	}
 	room := a.cfg.Collect
@@ -41,8 +41,8 @@ func (a *auditor) rebuildAll(ctx context.Context) error {
 		room = math.MaxInt
 	}
 	w := walk{auditor: a, phase: "rebuild", each: func(e entry) {
-		by, own := a.aside[e.owner]
-		about, named := a.aside[e.other]
+		by, own := a.rebuilds[e.owner]
+		about, named := a.rebuilds[e.other]
 		damaged := own && !by.ev.KeepOwn
 		if (damaged || named && !about.ev.KeepOwn) && !a.recent(e) {
 			a.sums.count(e, -1)
@@ -53,18 +53,18 @@ func (a *auditor) rebuildAll(ctx context.Context) error {
 		if own {
 			a.suspect(e.owner, e.other) // to be compared when both can be read
 		}
-		if room--; room >= 0 && (!damaged || about.lost) { // what a damaged row says counts against nothing
-			about.hear(e)
+		if room--; room >= 0 && (!damaged || about.unreadable) { // a damaged row is evidence only about another that cannot be read
+			about.addEvidence(e)
 		}
 	}}
 	if err := w.run(ctx); err != nil {
 		return err
 	}
-	for i, id := range slices.Sorted(maps.Keys(a.aside)) {
+	for i, id := range slices.Sorted(maps.Keys(a.rebuilds)) {
 		if err := a.pause(ctx); err != nil {
 			return err
 		}
-		b, err := a.aside[id], errTooMany
+		b, err := a.rebuilds[id], errTooMany
 		if room >= 0 && i < maxRebuilt {
 			err = a.rebuild(ctx, id, b)
 		}
@@ -73,31 +73,32 @@ func (a *auditor) rebuildAll(ctx context.Context) error {
 		}
 		a.reportAll(b.faults, err)
 	}
-	for id := range a.aside { // none of them counts for another
+	for id := range a.rebuilds { // not before: none of them is evidence for another
 		a.unsound[id] = a.bad[id]
 	}
-	clear(a.aside)
+	clear(a.rebuilds)
 	return ctx.Err()
 }
 
-// hear notes what another row says about the account.
-func (b *aside) hear(e entry) {
+// addEvidence adds what another row says about the account.
+func (b *rebuilding) addEvidence(e entry) {
 	if e.kind == follow {
 		b.ev.Edges = append(b.ev.Edges, list.Edge{ID: e.owner, Time: e.at, Out: !e.out})
 		return
 	}
-	for _, s := range besides {
+	for _, s := range counterparts {
 		if s.kind == e.kind && s.out != e.out {
 			b.ev.Beside = append(b.ev.Beside, relation.Beside{Section: s.section, Entry: list.Entry{ID: e.owner, Time: e.at}})
 		}
 	}
 }
 
-// rebuild makes the row of one account anew, and notes what that took.
-func (a *auditor) rebuild(ctx context.Context, id uint64, b *aside) error {
+// rebuild makes the row of one account anew, and says in the notes of the faults what
+// that took.
+func (a *auditor) rebuild(ctx context.Context, id uint64, b *rebuilding) error {
 	note := fmt.Sprintf("other rows know %d follows and %d blocks and requests of account %d", len(b.ev.Edges), len(b.ev.Beside), id)
 	if a.cfg.Repair {
-		if err := a.weighSilence(ctx, id, b); err != nil {
+		if err := a.checkSilent(ctx, id, b); err != nil {
 			return err
 		}
 		done, err := a.cfg.Rows.Rebuild(ctx, id, &b.ev)
@@ -110,7 +111,7 @@ func (a *auditor) rebuild(ctx context.Context, id uint64, b *aside) error {
 		if len(b.faults) == 0 && done.Added+done.Righted+done.Dropped > 0 {
 			b.faults = append(b.faults, fault(Row, id, "its row did not have what the rows of others say"))
 		}
-		note += b.outcome(done, len(a.aside)-1)
+		note += b.outcome(done, len(a.rebuilds)-1)
 	}
 	for i := range b.faults {
 		b.faults[i].Note = note
@@ -118,9 +119,9 @@ func (a *auditor) rebuild(ctx context.Context, id uint64, b *aside) error {
 	if !a.cfg.Repair {
 		return nil
 	}
-	// It kept whom it blocks or asked, and what doubtful rows do not say.
-	l, err := a.look(ctx, id, false)
-	l.each(func(e entry) {
+	// The rebuild kept its blocks and requests, and what unsound rows do not confirm.
+	x, err := a.examine(ctx, id, false)
+	x.each(func(e entry) {
 		if e.kind != follow || a.unsound[e.other] {
 			a.suspect(id, e.other)
 		}
@@ -130,7 +131,7 @@ func (a *auditor) rebuild(ctx context.Context, id uint64, b *aside) error {
 
 // outcome says what a rebuild did, while others of the audit's accounts were to be
 // rebuilt too.
-func (b *aside) outcome(done relation.Rebuilt, others int) string {
+func (b *rebuilding) outcome(done relation.Rebuilt, others int) string {
 	s := fmt.Sprintf("; %d of them were put back", done.Added)
 	if done.Righted > 0 {
 		s += fmt.Sprintf(", %d accounts stand as their own rows have it", done.Righted)
@@ -144,42 +145,37 @@ func (b *aside) outcome(done relation.Rebuilt, others int) string {
 	if slices.Contains(done.Lost, list.Muting) {
 		s += ", whom it muted is lost"
 	}
-	if b.lost && others > 0 {
+	if b.unreadable && others > 0 {
 		s += fmt.Sprintf(", and so is what was between it and %d other accounts that were rebuilt", others)
 	}
 	return s
 }
 
-// maxSilent bounds the others whose rows are looked at before one account is rebuilt.
+// maxSilent bounds the others that checkSilent reads for one account.
 const maxSilent = 1000
 
-// weighSilence looks at those who do not say what the row says about them: some do not
-// exist, and the silence of those who have lost entries themselves proves nothing.
-func (a *auditor) weighSilence(ctx context.Context, id uint64, b *aside) error {
-	type claim struct {
-		kind  relKind
-		out   bool
-		other uint64
-	}
-	said := make(map[claim]bool, len(b.ev.Edges))
+// checkSilent checks the others whose rows do not confirm an entry of this row: some do
+// not exist, and one that has lost entries itself disproves nothing.
+func (a *auditor) checkSilent(ctx context.Context, id uint64, b *rebuilding) error {
+	said := make(map[entry]bool, len(b.ev.Edges)) // without times
 	for _, e := range b.ev.Edges {
-		said[claim{follow, e.Out, e.ID}] = true
+		said[entry{kind: follow, out: e.Out, owner: id, other: e.ID}] = true
 	}
 	for _, e := range b.ev.Beside {
-		for _, s := range besides {
+		for _, s := range counterparts {
 			if s.section == e.Section {
-				said[claim{s.kind, s.out, e.ID}] = true
+				said[entry{kind: s.kind, out: s.out, owner: id, other: e.ID}] = true
 			}
 		}
 	}
-	l, err := a.look(ctx, id, false)
+	x, err := a.examine(ctx, id, false)
 	if err != nil {
 		return err
 	}
 	silent, all := map[uint64]bool{}, int64(0)
-	l.each(func(e entry) {
+	x.each(func(e entry) {
 		all++
-		if !said[claim{e.kind, e.out, e.other}] {
+		if e.at = 0; !said[e] {
 			silent[e.other] = true
 		}
 	})
@@ -196,25 +192,24 @@ func (a *auditor) weighSilence(ctx context.Context, id uint64, b *aside) error {
 		if b.ev.KeepOwn || i >= maxSilent {
 			break
 		}
-		if why, err := a.lost(ctx, other); err != nil || why != nil && !errors.As(why, new(lostError)) {
+		if why, err := a.checkLost(ctx, other); err != nil || why != nil && !errors.As(why, new(lostError)) {
 			return cmp.Or(err, why)
 		}
 	}
 	return nil
 }
 
-// lost looks whether a row has lost entries, and returns why it cannot be believed then:
-// it is damaged, counts more than there is, or names an account that does not exist where
-// nothing but damage explains that.
-func (a *auditor) lost(ctx context.Context, id uint64) (why, err error) {
+// checkLost returns why a row proves nothing by what it lacks, nil if it does: it is
+// damaged, counts more than there is, or names an unknown account that never existed.
+func (a *auditor) checkLost(ctx context.Context, id uint64) (why, err error) {
 	unsound, known := a.unsound[id]
 	if !known {
-		l, err := a.look(ctx, id, true)
+		x, err := a.examine(ctx, id, true)
 		if err != nil {
 			return nil, err
 		}
 		var named []uint64
-		l.each(func(e entry) { named = append(named, e.other) })
+		x.each(func(e entry) { named = append(named, e.other) })
 		missing, err := a.cfg.Rows.Missing(ctx, named)
 		if err != nil {
 			return nil, err
@@ -223,7 +218,7 @@ func (a *auditor) lost(ctx context.Context, id uint64) (why, err error) {
 		if err := cmp.Or(a.doubt, plausible(int64(len(missing)), int64(len(named)))); len(missing) > 0 && err != nil {
 			return err, nil
 		}
-		unsound = l.damaged || l.short || len(missing) > 0
+		unsound = x.damaged || x.short || len(missing) > 0
 		if unsound || len(a.unsound) < maxNoted {
 			a.unsound[id] = unsound
 		}

@@ -11,9 +11,9 @@ import (
 	"kith/repo/relation"
 )
 
-// Show writes what stands in an account's row and archive, all as of one moment,
-// for a person to read: the columns, every section with ids and times, the
-// options, the archive segments by their headers. What cannot be read it says.
+// Show writes an account's row and archive for a person to read, as of one moment: the
+// columns, every section with ids and times, the options, and the headers of the archive
+// segments. It says what cannot be read.
 func Show(ctx context.Context, to io.Writer, rows *relation.Store, id uint64) error {
 	var w strings.Builder
 	archived := false

@@ -16,8 +16,8 @@ const (
 	relKinds
 )
 
-// entry is one thing that the row of owner says: that owner follows, blocks or
-// asks other (out), or other owner.
+// entry is one relation in the row of owner: owner follows, blocks or asks other (out),
+// or other does so to owner.
 type entry struct {
 	kind         relKind
 	out          bool
@@ -33,7 +33,7 @@ func (e entry) ends() (from, to uint64) {
 	return e.other, e.owner
 }
 
-// side is 1 where the one who follows, blocks or asks says it, else 0.
+// side is 1 in the row of the one who follows, blocks or asks, else 0.
 func (e entry) side() int {
 	if e.out {
 		return 1
@@ -41,8 +41,9 @@ func (e entry) side() int {
 	return 0
 }
 
-// besides are the sections other than the edges that have a counterpart.
-var besides = []struct {
+// counterparts are the sections of blocks and requests, with the section of the other
+// account that must have the same.
+var counterparts = []struct {
 	section, counterpart list.Section
 	kind                 relKind
 	out                  bool
@@ -51,7 +52,7 @@ var besides = []struct {
 	{list.Requested, list.Requests, request, true}, {list.Requests, list.Requested, request, false},
 }
 
-// eachEntry hands what a list says about others to fn. Bad bytes end a section.
+// eachEntry gives fn every entry of a list. Bad bytes end a section.
 func eachEntry(owner uint64, v list.View, fn func(entry)) {
 	for s := list.Friends; s <= list.Following; s++ {
 		_ = v.Each(s, func(id uint64, mine, theirs uint32) bool {
@@ -64,7 +65,7 @@ func eachEntry(owner uint64, v list.View, fn func(entry)) {
 			return true
 		})
 	}
-	for _, b := range besides {
+	for _, b := range counterparts {
 		_ = v.Each(b.section, func(id uint64, at, _ uint32) bool {
 			fn(entry{b.kind, b.out, owner, id, at})
 			return true

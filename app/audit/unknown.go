@@ -9,14 +9,14 @@ import (
 	"kith/repo/relation"
 )
 
-// errAccounts is why no account is taken not to exist: the table of accounts is the
-// likelier cause.
+// errAccounts is why no account counts as unknown: the table account is the likelier
+// cause.
 var errAccounts = errors.New("more than one account in ten does not exist: is the table account whole?")
 
 // errHidden is why an unknown account stays in the rows that name it.
 var errHidden = errors.New("what is left of other faults may show that an id was overwritten: audit again")
 
-// plausible refuses to believe that very many accounts do not exist.
+// plausible returns errAccounts where more accounts are missing than can be true.
 func plausible(missing, all int64) error {
 	if missing > 10 && missing > all/10 {
 		return errAccounts
@@ -24,14 +24,14 @@ func plausible(missing, all int64) error {
 	return nil
 }
 
-// namesUnknown is the fault of a row that names an account that does not exist.
+// namesUnknown is the fault of a row that names an unknown account.
 func namesUnknown(owner, id uint64) Fault {
 	return between(Unknown, owner, id, "the row of account %d names %d, but there is no such account", owner, id)
 }
 
-// noteOrphan notes a row, or an archive, of an account that does not exist.
+// noteOrphan remembers a row, or an archive, of an unknown account.
 func (a *auditor) noteOrphan(id uint64) {
-	a.strange++
+	a.orphanRows++
 	if len(a.orphans) < maxNoted {
 		a.orphans[id] = true
 	} else {
@@ -39,33 +39,32 @@ func (a *auditor) noteOrphan(id uint64) {
 	}
 }
 
-// vanished is how many rows name an account that does not exist where it was there
-// once: no damage makes one id in so many rows.
+// vanished is how many rows must name an unknown account for it to have existed once:
+// no damage writes one id into so many rows.
 const vanished = 10
 
-// gone reports whether an account that does not exist was there once, so that a row
-// which names it has lost nothing.
+// gone reports whether an unknown account existed once, so that a row which names it has
+// lost nothing.
 func (a *auditor) gone(id uint64) bool {
 	return a.doubt == nil && (a.orphans[id] || a.vanished[id])
 }
 
-// dropOrphans makes orphans of those set aside that do not exist: there is nothing to
-// rebuild.
+// dropOrphans takes unknown accounts off the list of accounts to rebuild.
 func (a *auditor) dropOrphans(ctx context.Context) error {
 	if a.doubt != nil {
 		return nil
 	}
-	missing, err := a.cfg.Rows.Missing(ctx, slices.Collect(maps.Keys(a.aside)))
+	missing, err := a.cfg.Rows.Missing(ctx, slices.Collect(maps.Keys(a.rebuilds)))
 	for id := range missing {
 		a.noteOrphan(id)
-		delete(a.aside, id)
+		delete(a.rebuilds, id)
 	}
 	return err
 }
 
-// setUnknownAside notes which rows name accounts that do not exist, and returns the
+// splitUnknown notes which rows name accounts that do not exist, and returns the
 // pairs of those that do.
-func (a *auditor) setUnknownAside(ctx context.Context, suspects []pair) (known []pair, err error) {
+func (a *auditor) splitUnknown(ctx context.Context, suspects []pair) (known []pair, err error) {
 	named := count(suspects)
 	missing, err := a.cfg.Rows.Missing(ctx, slices.Collect(maps.Keys(named)))
 	if err != nil {
@@ -87,20 +86,20 @@ func (a *auditor) setUnknownAside(ctx context.Context, suspects []pair) (known [
 	return known, nil
 }
 
-// forgetUnknown takes accounts that do not exist out of the rows that name them, and
-// everything out of rows that they have.
+// forgetUnknown takes unknown accounts out of the rows that name them, and empties the
+// rows that they have.
 func (a *auditor) forgetUnknown(ctx context.Context) error {
 	orphans := slices.Sorted(maps.Keys(a.orphans))
 	var full []uint64
 	for _, id := range orphans {
-		l, err := a.look(ctx, id, false)
+		x, err := a.examine(ctx, id, false)
 		if err != nil {
 			return err
 		}
-		if l.segments > 0 || l.row.Ver > 0 {
+		if x.segments > 0 || x.row.Ver > 0 {
 			full = append(full, id)
 		}
-		l.each(func(e entry) {
+		x.each(func(e entry) {
 			if e.other != id && !a.orphans[e.other] {
 				a.unknown[e.other] = append(a.unknown[e.other], id)
 			}
@@ -121,14 +120,14 @@ func (a *auditor) forgetUnknown(ctx context.Context) error {
 	return nil
 }
 
-// forget takes accounts that do not exist out of the row that names them, unless that is
-// the trace of another entry that was overwritten.
+// forget takes unknown accounts out of the row that names them, unless one of them may
+// stand where another id was overwritten.
 func (a *auditor) forget(ctx context.Context, owner uint64, ids []uint64) error {
 	if a.bad[owner] {
 		return nil // what is wrong with it was reported
 	}
-	l, err := a.look(ctx, owner, false)
-	if ids = l.named(ids); err != nil || len(ids) == 0 {
+	x, err := a.examine(ctx, owner, false)
+	if ids = x.named(ids); err != nil || len(ids) == 0 {
 		return err
 	}
 	why, rebuild := a.doubt, uint64(0)
@@ -146,7 +145,7 @@ func (a *auditor) forget(ctx context.Context, owner uint64, ids []uint64) error 
 		}
 		var done relation.Rebuilt
 		if done, why = a.cfg.Rows.Rebuild(ctx, owner, &relation.Evidence{KeepOwn: true, Unknown: ids}); why == nil {
-			ids = done.Unknown // without those that came to be meanwhile
+			ids = done.Unknown // without accounts that were made meanwhile
 		}
 	}
 	var faults []Fault
@@ -159,7 +158,7 @@ func (a *auditor) forget(ctx context.Context, owner uint64, ids []uint64) error 
 	return ctx.Err()
 }
 
-// empty takes everything out of the row and archive of an account that does not exist.
+// empty takes everything out of the row and archive of an unknown account.
 func (a *auditor) empty(ctx context.Context, id uint64) error {
 	if err := a.pause(ctx); err != nil {
 		return err

@@ -22,11 +22,11 @@ const (
 type walk struct {
 	*auditor
 	phase string
-	// each is handed what every list that can be read says.
+	// each is given every entry of all lists that can be read.
 	each func(entry)
-	// wrong, unless nil, is handed the accounts that may not be as they must.
+	// wrong, unless nil, is given the accounts that seem to have faults.
 	wrong func(ctx context.Context, id uint64) error
-	// orphans has the rows of accounts that do not exist noted.
+	// orphans asks to remember the rows of unknown accounts.
 	orphans                  bool
 	rows, archives, segments int64
 }
@@ -35,7 +35,7 @@ func (w *walk) run(ctx context.Context) error {
 	w.sum.Passes++
 	for after, size := uint64(0), 64; ; {
 		n, bytes, last := 0, 0, uint64(0)
-		closer := map[uint64]bool{} // to be read again together with their archive
+		closer := map[uint64]bool{} // to be read together with their archive
 		err := w.cfg.Rows.Walk(ctx, after, size, func(r relation.Row) error {
 			n, bytes, last = n+1, bytes+len(r.List)+64, r.AccountID
 			if v, ok := simple(r); ok {
@@ -62,16 +62,15 @@ func (w *walk) run(ctx context.Context) error {
 	}
 }
 
-// simple returns the list of a row that is all there is of its account, as it says,
-// and right by itself.
+// simple returns the list of a row without an archive and without faults of its own.
 func simple(r relation.Row) (list.View, bool) {
 	v, err := list.Parse(r.List)
 	return v, err == nil && v.Check() == nil && relation.Kept(v) == r.Counts && len(r.Archived) == 0 && relation.ColumnsOf(v) == r.Columns && len(contradictions(v)) == 0
 }
 
-// read reads those of a range of keys that have an archive, and those that are to be
-// read closer. Of an account that has an archive and does not say so the row was handed
-// over before.
+// read reads the accounts of a range of keys that have an archive, and those of closer.
+// An account that has an archive though its row says none is in closer with false: the
+// entries of its row were counted before.
 func (w *walk) read(ctx context.Context, closer map[uint64]bool, after, last uint64) error {
 	if w.orphans {
 		ids, err := w.cfg.Rows.Orphans(ctx, after, last)
@@ -97,16 +96,16 @@ func (w *walk) read(ctx context.Context, closer map[uint64]bool, after, last uin
 		full = len(ids) == batchRows
 	}
 	for _, id := range slices.Sorted(maps.Keys(closer)) {
-		l, err := w.look(ctx, id, false)
+		x, err := w.examine(ctx, id, false)
 		if err != nil {
 			return err
 		}
 		if !closer[id] {
-			l.views = l.views[1:]
+			x.views = x.views[1:]
 		}
-		l.each(w.each)
-		w.segments += l.segments
-		if w.wrong == nil || len(l.faults)+len(l.contradictory) == 0 {
+		x.each(w.each)
+		w.segments += x.segments
+		if w.wrong == nil || len(x.faults)+len(x.contradictory) == 0 {
 			continue
 		}
 		if err := w.wrong(ctx, id); err != nil {

@@ -21,7 +21,7 @@ import (
 type auditCmd struct {
 	listTool
 	asJSON
-	Repair  bool    `help:"Repair what is wrong. Where two rows disagree the row of the one who follows counts; a damaged row is rebuilt from the rows of others. A fault that takes more is reported with the command to type."`
+	Repair  bool    `help:"Repair what is wrong. If two rows disagree, the row of the one who follows counts; a damaged row is rebuilt from the rows of others. A fault that takes more is reported with the command to type."`
 	Rebuild *uint64 `placeholder:"ID" xor:"account" help:"Rebuild the row of this account from what can be read of it and from the rows of others, as a fault that names this command asks for."`
 	DryRun  bool    `help:"Only report, also where --repair or --rebuild is given. That is the default."`
 	Account *uint64 `placeholder:"ID" xor:"account" help:"Print this account and audit it alone, with the other side of each of its entries."`
@@ -30,7 +30,7 @@ type auditCmd struct {
 // Help is the text above the flags.
 func (auditCmd) Help() string {
 	return "Reads all rows and checks that they agree: every list can be read, counts are true, both sides of every follow, block and " +
-		"request are there, whoever is named exists, and names are claimed for who has them. Servers may run meanwhile. The exit code is 4 where faults remain: " +
+		"request are there, every account that is named exists, and every name belongs to its account. Servers may run meanwhile. The exit code is 4 if faults remain: " +
 		"audit with --repair, or type the command that a fault names. With --json " +
 		"each fault is an object, and the last line is one with the numbers."
 }
@@ -49,19 +49,16 @@ func (c *auditCmd) Run(ctx context.Context) error {
 		cfg := s.auditConfig((c.Repair || c.Rebuild != nil) && !c.DryRun)
 		cfg.Account, cfg.Rebuild = only, c.Rebuild != nil && !c.DryRun
 		cfg.Step = func(ctx context.Context, at audit.Progress) error {
-			bar.report(graph.Progress{Phase: auditPhases[at.Phase], Done: at.Rows, Total: at.Total})
+			bar.report(graph.Progress{Phase: at.Phase, Done: at.Rows, Total: at.Total})
 			return ctx.Err()
 		}
 		var written error
 		cfg.Report = func(f audit.Fault) { written = cmp.Or(written, c.fault(f)) }
 		sum, err := audit.Run(ctx, cfg)
 		bar.end()
-		return cmp.Or(err, written, c.tell(sum), cron.Remain(sum))
+		return cmp.Or(err, written, c.summary(sum), cron.Remain(sum))
 	})
 }
-
-// auditPhases are the phases of an audit as the progress names them.
-var auditPhases = map[string]string{"sums": "audit", "rebuild": "rebuild", "closer": "closer", "verify": "verify", "others": "others", "names": "names", "accounts": "accounts"}
 
 // auditConfig is what an audit works with on the stack.
 func (s *stack) auditConfig(repair bool) audit.Config {
@@ -73,7 +70,7 @@ func show(ctx context.Context, s *stack, id uint64) error {
 	found, err := s.people.Get(ctx, id)
 	switch {
 	case errors.Is(err, repo.ErrNotFound):
-		fmt.Printf("account         %d, which has no name: nobody made it\n", id)
+		fmt.Printf("account         %d, which is unknown: it has no row in the table account\n", id)
 	case err != nil:
 		return err
 	default:
@@ -92,7 +89,7 @@ func (c *auditCmd) fault(f audit.Fault) error {
 		fmt.Println(f)
 		return nil
 	}
-	out := faultObject{Kind: string(f.Kind), Account: strconv.FormatUint(f.Account, 10), Fault: f.Words, Repaired: f.Repaired, Note: f.Note}
+	out := faultObject{Kind: string(f.Kind), Account: strconv.FormatUint(f.Account, 10), Fault: f.Text, Repaired: f.Repaired, Note: f.Note}
 	if f.Other != 0 {
 		other := strconv.FormatUint(f.Other, 10)
 		out.Other = &other
@@ -114,8 +111,8 @@ type faultObject struct {
 	Error    string  `json:"error"` // why it is not repaired
 }
 
-// tell prints the numbers; as JSON, one object that has them by name.
-func (c *auditCmd) tell(sum audit.Summary) error {
+// summary prints the numbers; as JSON, one object that has them by name.
+func (c *auditCmd) summary(sum audit.Summary) error {
 	object := map[string]any{"kinds": sum.Faults, "duration_seconds": sum.Duration.Seconds()}
 	for _, n := range []struct {
 		name string

@@ -55,7 +55,7 @@ func TestAudit(t *testing.T) {
 	spoil(t, dsn, `DELETE FROM account WHERE account_id = 3`)
 	r := runKith(t, dir, env, nil, "audit", "--account", "3")
 	r.wantsExit(t, exitFaults, "2 faults found, 0 repaired")
-	for _, want := range []string{"nobody made it", "unknown: the row of account 1 names 3, but there is no such account\n"} {
+	for _, want := range []string{"it has no row in the table account", "unknown: the row of account 1 names 3, but there is no such account\n"} {
 		if !strings.Contains(r.out, want) {
 			t.Errorf("got\n%s\nwant %q in it", r.out, want)
 		}

@@ -58,7 +58,7 @@ func newBar(to io.Writer, at graph.Progress) *progressbar.ProgressBar {
 // of its sides.
 var units = map[string]string{
 	"read": "bytes", "accounts": "sides", "write": "sides", "check": "rows", "settle": "edges", "export": "edges",
-	"rebuild": "rows", "closer": "rows", "verify": "pairs", "others": "accounts", // an audit
+	"rebuild": "rows", "differing": "rows", "verify": "pairs", "others": "accounts", // an audit
 	"trim": "rows", "affinity": "events", "suggest": "accounts", "audit": "rows", "expire": "rows", // the jobs
 }
 
