@@ -6,16 +6,14 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"log/slog"
 	"os"
 	"path/filepath"
-	"strings"
-	"syscall"
 	"time"
 
 	"kith/config"
+	"kith/repo/mysqld"
 	"kith/repo/schema"
 )
 
@@ -42,12 +40,12 @@ type companion interface {
 func (d *database) lacks() bool { return d.MySQL.DSN.Reveal() == "" }
 
 // devSettings returns the settings of the `kith dev` that runs in the folder of the
-// working directory, nil where none does. They are trusted only where the folder and
-// the file are the caller's alone, and lead to the socket of a server that runs there:
-// anybody can put such a folder where an administrator types a command.
+// working directory, nil where none does. They are used only where the folder and the
+// file are the caller's alone, and name the server that runs there: anybody can put
+// such a folder where an administrator types a command.
 func devSettings() (map[string]string, error) {
 	path := filepath.Join(devFolder, devSettingsFile)
-	text, err := readOwn(path)
+	text, err := mysqld.ReadOwn(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -56,7 +54,10 @@ func devSettings() (map[string]string, error) {
 		err = json.Unmarshal(text, &values)
 	}
 	if dsn, ok := values["KITH_MYSQL_DSN"]; ok && err == nil {
-		err = ownDatabase(devFolder, dsn)
+		var own string
+		if own, err = mysqld.OwnDSN(devFolder, devDatabase); err == nil && dsn != own {
+			err = errors.New("it does not name a database of `kith dev`")
+		}
 	}
 	if err != nil {
 		return nil, fmt.Errorf("read the settings of `kith dev` in %s: %w", path, err)
@@ -67,7 +68,7 @@ func devSettings() (map[string]string, error) {
 // writeSettings writes what devSettings reads: where the database is not in the folder
 // itself, without it.
 func writeSettings(dir string, s config.Settings) error {
-	if ownDatabase(dir, s.MySQL.DSN.Reveal()) != nil {
+	if own, err := mysqld.OwnDSN(dir, devDatabase); err != nil || s.MySQL.DSN.Reveal() != own {
 		s.MySQL = config.MySQL{Pool: s.MySQL.Pool}
 	}
 	text, err := json.MarshalIndent(s.Shared(), "", "  ")
@@ -75,68 +76,6 @@ func writeSettings(dir string, s config.Settings) error {
 		return err
 	}
 	return os.WriteFile(filepath.Join(dir, devSettingsFile), append(text, '\n'), 0o600)
-}
-
-// readOwn reads a small file that is the caller's alone, in a folder that is, too.
-func readOwn(path string) ([]byte, error) {
-	folder, err := os.Lstat(filepath.Dir(path))
-	if err != nil {
-		return nil, err
-	}
-	// Neither a link nor a pipe that nobody writes to.
-	file, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
-	if err != nil {
-		return nil, err
-	}
-	defer file.Close()
-	info, err := file.Stat()
-	if err = cmp.Or(err, own(folder)); err == nil {
-		err = own(info)
-	}
-	if err != nil {
-		return nil, err
-	}
-	return io.ReadAll(io.LimitReader(file, 1<<20))
-}
-
-// own refuses a folder or file that is not the caller's alone.
-func own(info fs.FileInfo) error {
-	stat, ok := info.Sys().(*syscall.Stat_t)
-	switch {
-	case !ok || int(stat.Uid) != os.Geteuid():
-		return fmt.Errorf("%s belongs to another user", info.Name())
-	case !info.IsDir() && !info.Mode().IsRegular():
-		return fmt.Errorf("%s is neither a folder nor a file", info.Name())
-	case info.Mode().Perm()&0o022 != 0:
-		return fmt.Errorf("others may write to %s: take that away with `chmod go-w`", info.Name())
-	}
-	return nil
-}
-
-// ownDatabase refuses a DSN that is not the one of a private server of `kith dev` in
-// dir: its socket lies there, or where that path would be too long in a folder of the
-// caller's alone.
-func ownDatabase(dir, dsn string) error {
-	socket, found := strings.CutPrefix(dsn, "root@unix(")
-	socket, whole := strings.CutSuffix(socket, ")/"+devDatabase)
-	inside, err := filepath.Abs(dir)
-	if err != nil {
-		return err
-	}
-	run := filepath.Dir(socket)
-	info, err := os.Stat(run)
-	here, _ := os.Stat(filepath.Join(dir, "run"))
-	same := run == filepath.Join(inside, "run") || here != nil && info != nil && os.SameFile(here, info)
-	if !found || !whole || !filepath.IsAbs(socket) || !same && !strings.HasPrefix(filepath.Base(run), "kith-") {
-		return errors.New("it does not name a database of `kith dev`")
-	}
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil // it does not run any more
-	}
-	if err != nil {
-		return err
-	}
-	return own(info)
 }
 
 // check refuses a database that is missing, and settings that make no sense.

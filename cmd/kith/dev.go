@@ -61,8 +61,8 @@ func (d *devCmd) Run(ctx context.Context) error {
 
 // ownSecret uses the token secret of the folder where none is set, and makes it once.
 func (d *devCmd) ownSecret() error {
-	if err := os.MkdirAll(d.Dir, 0o700); err != nil {
-		return fmt.Errorf("--dir: the folder %s cannot be made: %w", d.Dir, err)
+	if err := mysqld.MakeOwn(d.Dir); err != nil {
+		return fmt.Errorf("--dir: %w", err)
 	}
 	if d.Settings.Token.Secret.Reveal() != "" {
 		return nil
@@ -73,7 +73,7 @@ func (d *devCmd) ownSecret() error {
 			return fmt.Errorf("--dir: the folder %s cannot be written: %w", d.Dir, err)
 		}
 	}
-	text, err := os.ReadFile(path)
+	text, err := mysqld.ReadOwn(path)
 	if err != nil {
 		return fmt.Errorf("--dir: read the token secret: %w", err)
 	}
@@ -148,7 +148,7 @@ func startError(err error) error {
 	switch {
 	case errors.Is(err, mysqld.ErrNoServer):
 		return fmt.Errorf("%w, or give `kith dev` a database with --mysql", err)
-	case errors.Is(err, mysqld.ErrFolder), errors.Is(err, mysqld.ErrBusy):
+	case errors.Is(err, mysqld.ErrFolder), errors.Is(err, mysqld.ErrForeign), errors.Is(err, mysqld.ErrBusy):
 		return fmt.Errorf("--dir: %w", err)
 	}
 	return err

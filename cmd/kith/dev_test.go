@@ -267,32 +267,3 @@ func TestDev_BadSecret(t *testing.T) {
 	r := runKith(t, dir, []string{"KITH_LISTEN=127.0.0.1:0"}, nil, "dev")
 	r.wantsRefusal(t, devSecretFile, "remove it")
 }
-
-// A `.kith` folder that somebody put where an administrator types a command leads to
-// no server, and to no secret.
-func TestCompanion_Planted(t *testing.T) {
-	foreign := "root@tcp(127.0.0.1:1)/kith"
-	for name, c := range map[string]struct {
-		dsn          string
-		folder, file os.FileMode
-		says         string
-	}{
-		"ForeignServer": {foreign, 0o700, 0o600, "does not name a database of `kith dev`"},
-		"AllFiles":      {foreign + "?allowAllFiles=true", 0o700, 0o600, "does not name a database of `kith dev`"},
-		"OtherSocket":   {"root@unix(/tmp/mysqld.sock)/kith", 0o700, 0o600, "does not name a database of `kith dev`"},
-		"Writable":      {foreign, 0o777, 0o600, "others may write to .kith"},
-		"FileWritable":  {foreign, 0o700, 0o666, "others may write to settings.json"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			dir := t.TempDir()
-			folder, file := filepath.Join(dir, devFolder), filepath.Join(dir, devFolder, devSettingsFile)
-			text := []byte(`{"KITH_TOKEN_SECRET":"` + testSecret + `","KITH_MYSQL_DSN":"` + c.dsn + `"}`)
-			if err := errors.Join(os.Mkdir(folder, 0o700), os.WriteFile(file, text, 0o600), os.Chmod(file, c.file), os.Chmod(folder, c.folder)); err != nil {
-				t.Fatal(err)
-			}
-			for _, args := range [][]string{{"account", "list"}, {"migrate", "up"}, {"cron", "list"}, {"export"}, {"token", "--account", "1"}} {
-				runKith(t, dir, nil, nil, args...).wantsRefusal(t, c.says)
-			}
-		})
-	}
-}

@@ -147,6 +147,9 @@ func seconds(d time.Duration) int {
 func parse(dsn string) (*mysql.Config, error) {
 	cfg, err := mysql.ParseDSN(dsn)
 	if err == nil {
+		if why := unsafe(cfg); why != "" {
+			return nil, fmt.Errorf("%w: %s: %s", ErrBadDSN, Redact(dsn), why)
+		}
 		return cfg, nil
 	}
 	slash := strings.LastIndexByte(dsn, '/')
@@ -156,6 +159,23 @@ func parse(dsn string) (*mysql.Config, error) {
 		}
 	}
 	return nil, fmt.Errorf("%w: it must look like user:password@tcp(host:3306)/database", ErrBadDSN)
+}
+
+// unsafe says which parameter of a DSN would give the server, or who listens on the
+// way, more than kith ever needs to give.
+func unsafe(cfg *mysql.Config) string {
+	private := cfg.Net == "unix" || cfg.TLS != nil && !cfg.TLS.InsecureSkipVerify
+	switch {
+	case cfg.AllowAllFiles:
+		return "allowAllFiles lets the server read any file of this machine: leave it out"
+	case cfg.AllowOldPasswords:
+		return "allowOldPasswords gives the password away: leave it out"
+	case cfg.AllowCleartextPasswords && !private:
+		return "allowCleartextPasswords needs tls=true: the password would go to whoever answers"
+	case cfg.AllowFallbackToPlaintext && cfg.TLSConfig != "preferred":
+		return "allowFallbackToPlaintext makes tls worthless: leave it out, or say tls=preferred"
+	}
+	return ""
 }
 
 // Redact returns dsn with its password replaced by stars, for messages and

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"net"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -119,6 +121,45 @@ func TestOpen_BadDSN(t *testing.T) {
 		if err != nil && strings.Contains(err.Error(), "s3cret") {
 			t.Errorf("%q: the password is in %q", dsn, err)
 		}
+	}
+}
+
+// Parameters that would let a server, or whoever answers in its place, have files and
+// passwords.
+func TestOpen_UnsafeDSN(t *testing.T) {
+	for params, word := range map[string]string{
+		"allowAllFiles=true": "allowAllFiles", "allowAllFiles=1&tls=true": "allowAllFiles", "allowOldPasswords=true": "allowOldPasswords",
+		"allowCleartextPasswords=true": "allowCleartextPasswords", "allowCleartextPasswords=true&tls=skip-verify": "allowCleartextPasswords",
+		"allowCleartextPasswords=true&tls=preferred": "allowCleartextPasswords",
+		"allowFallbackToPlaintext=true":              "allowFallbackToPlaintext", "tls=true&allowFallbackToPlaintext=true": "allowFallbackToPlaintext",
+		"allowCleartextPasswords=true&tls=true": "", "tls=preferred": "", "tls=skip-verify": "", "allowNativePasswords=false": "",
+	} {
+		dsn := "kith:s3cret@tcp(127.0.0.1:1)/kith?" + params
+		_, err := db.Open(t.Context(), db.Config{DSN: dsn})
+		_, server := db.OpenServer(t.Context(), db.Config{DSN: dsn})
+		_, with := db.WithDatabase(dsn, "other")
+		for _, err := range []error{err, server, with} {
+			refused := errors.Is(err, db.ErrBadDSN)
+			if refused != (word != "") || refused && !strings.Contains(err.Error(), word) || err != nil && strings.Contains(err.Error(), "s3cret") {
+				t.Errorf("%s: got %v", params, err)
+			}
+		}
+	}
+	if _, err := db.WithDatabase("kith@unix(/run/mysqld.sock)/kith?allowCleartextPasswords=true", "x"); err != nil {
+		t.Errorf("a socket: %v", err)
+	}
+}
+
+// A server that asks for a file of this machine does not get it.
+func TestOpen_LocalInfile(t *testing.T) {
+	secret := filepath.Join(t.TempDir(), "secret")
+	if err := os.WriteFile(secret, []byte("1\t1\t1\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	pool := open(t, db.Config{})
+	_, err := pool.Exec(`LOAD DATA LOCAL INFILE '` + secret + `' INTO TABLE seen`)
+	if err == nil || !strings.Contains(err.Error(), "not registered") {
+		t.Errorf("got %v, want that the file is not given", err)
 	}
 }
 

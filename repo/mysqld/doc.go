@@ -11,7 +11,8 @@
 //	Dir/error.log     what the server has to say
 //
 // Root of the server has no password: who may open the socket may do
-// everything. So the folder of the socket is for its owner only (0700).
+// everything. So the folder of the socket is for its owner only (0700), and Dir must be
+// the caller's alone (MakeOwn): what others put there could run as the caller.
 // Options.Port opens the same door to every process of the machine.
 //
 // # Two modes

@@ -43,27 +43,47 @@ func (f *folder) log() string     { return filepath.Join(f.dir, "error.log") }
 func (f *folder) temp() string   { return filepath.Join(f.dir, "tmp") }
 func (f *folder) socket() string { return filepath.Join(f.run, "mysqld.sock") }
 
-// openFolder makes dir where it is missing and locks it.
-func openFolder(dir string) (*folder, error) {
+func (f *folder) dsn(database string) string {
+	return fmt.Sprintf("root@unix(%s)/%s", f.socket(), database)
+}
+
+// newFolder returns the names in dir. The socket lies in Dir/run, or where that path
+// would be too long under /tmp: the same for every process, whatever way it names dir.
+func newFolder(dir string) (*folder, error) {
 	dir, err := filepath.Abs(dir)
+	if err == nil {
+		dir, err = filepath.EvalSymlinks(dir)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrFolder, err)
 	}
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return nil, fmt.Errorf("%w: %s: %w", ErrFolder, dir, err)
+	f := &folder{dir: dir, run: filepath.Join(dir, "run")}
+	if len(f.socket()) > socketLimit {
+		sum := sha256.Sum256([]byte(dir))
+		f.run = fmt.Sprintf("/tmp/kith-%x", sum[:8])
 	}
-	f := &folder{dir: dir}
+	return f, nil
+}
+
+// openFolder makes dir where it is missing and locks it. It must be the caller's alone.
+func openFolder(dir string) (*folder, error) {
+	if err := MakeOwn(dir); err != nil {
+		return nil, err
+	}
+	f, err := newFolder(dir)
+	if err != nil {
+		return nil, err
+	}
 	if err := os.MkdirAll(f.temp(), 0o700); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrFolder, err)
 	}
-	if f.lock, err = os.OpenFile(filepath.Join(dir, "lock"), os.O_RDWR|os.O_CREATE, 0o600); err != nil {
+	if f.lock, err = os.OpenFile(filepath.Join(f.dir, "lock"), os.O_RDWR|os.O_CREATE, 0o600); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrFolder, err)
 	}
-	if err := f.acquire(); err != nil {
-		f.lock.Close()
-		return nil, err
+	if err = f.acquire(); err == nil {
+		err = f.makeSocketFolder()
 	}
-	if err := f.makeSocketFolder(); err != nil {
+	if err != nil {
 		f.lock.Close()
 		return nil, err
 	}
@@ -106,30 +126,12 @@ func (f *folder) busy() error {
 	return fmt.Errorf("%w: %s: another process has locked it", ErrBusy, f.dir)
 }
 
-// makeSocketFolder makes the folder of the socket, which only its owner may enter:
-// Dir/run, or one under the temp folder, the same at each start, when the path
-// would be too long.
+// makeSocketFolder makes the folder of the socket, which only its owner may enter.
 func (f *folder) makeSocketFolder() error {
-	f.run = filepath.Join(f.dir, "run")
-	sum := sha256.Sum256([]byte(f.dir))
-	for _, temp := range []string{os.TempDir(), "/tmp"} {
-		if len(f.socket()) > socketLimit {
-			f.run = filepath.Join(temp, fmt.Sprintf("kith-%x", sum[:8]))
-		}
-	}
 	if err := os.Mkdir(f.run, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
 		return fmt.Errorf("%w: make a folder for the socket: %w", ErrFolder, err)
 	}
-	// The temp folder is everybody's: what lies there already must be ours.
-	info, err := os.Lstat(f.run)
-	if err != nil {
-		return fmt.Errorf("%w: %w", ErrFolder, err)
-	}
-	stat, ok := info.Sys().(*syscall.Stat_t)
-	if !ok || !info.IsDir() || info.Mode().Perm() != 0o700 || int(stat.Uid) != os.Geteuid() {
-		return fmt.Errorf("%w: %s is not a folder of ours alone: remove it", ErrFolder, f.run)
-	}
-	return nil
+	return check(f.run, 0o077) // anybody can make one in /tmp
 }
 
 // close removes the folder of the socket and gives the lock back.

@@ -50,7 +50,7 @@ type Server struct {
 }
 
 // Start starts a server and returns when it answers. It returns ErrNoServer,
-// ErrBusy, ErrFolder or ErrDied, or the error of ctx, and then nothing is left
+// ErrBusy, ErrFolder, ErrForeign or ErrDied, or the error of ctx, and then nothing is left
 // running. ctx bounds the start, not the life of the server.
 func Start(ctx context.Context, o Options) (*Server, error) {
 	found, err := find(ctx)
@@ -108,7 +108,7 @@ func (s *Server) start(ctx context.Context, found program, o Options) error {
 // DSN returns what package db opens the given database of this server with. An
 // empty name is the server itself.
 func (s *Server) DSN(database string) string {
-	return fmt.Sprintf("root@unix(%s)/%s", s.Socket(), database)
+	return s.folder.dsn(database)
 }
 
 // Socket returns the path of the server's unix socket.

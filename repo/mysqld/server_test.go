@@ -297,7 +297,7 @@ func TestStart_LongPath(t *testing.T) {
 	}
 	defer os.Remove(filepath.Dir(first.Socket()))
 	_, err := Start(t.Context(), Options{Dir: dir, Durable: true})
-	wants(t, err, ErrFolder, "not a folder of ours")
+	wants(t, err, ErrForeign, "others may use it")
 }
 
 func TestStart_Port(t *testing.T) {
