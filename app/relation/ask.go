@@ -31,9 +31,9 @@ func (s *Service) Relationships(ctx context.Context, viewer uint64, ids []uint64
 	return s.relationships(ctx, viewer, ids, false)
 }
 
-// relationships does not ask which accounts exist where all do: what pages show of
-// accounts may be older than what edits read.
-func (s *Service) relationships(ctx context.Context, viewer uint64, ids []uint64, all bool) ([]Relationship, error) {
+// relationships does not ask which accounts exist where exist is set: an edit has read
+// that, and questions may get an older answer.
+func (s *Service) relationships(ctx context.Context, viewer uint64, ids []uint64, exist bool) ([]Relationship, error) {
 	ids, err := bounded(ids, MaxRelationships)
 	if err != nil {
 		return nil, err
@@ -46,13 +46,23 @@ func (s *Service) relationships(ctx context.Context, viewer uint64, ids []uint64
 	if err != nil {
 		return nil, app.From(err)
 	}
-	var unknown map[uint64]bool
-	if !all {
-		if unknown, err = s.unknown(ctx, ids, rels); err != nil {
-			return nil, err
+	var strangers []uint64 // who is in a list exists
+	for i, id := range ids {
+		if rels[i]&^list.HasOption == 0 && !exist {
+			strangers = append(strangers, id)
 		}
 	}
-	now, out, noted := s.now(), make([]Relationship, 0, len(ids)), []uint64(nil)
+	unknown := map[uint64]bool{}
+	if len(strangers) > 0 {
+		found, err := s.cfg.Accounts.Show(ctx, strangers)
+		if err != nil {
+			return nil, app.From(err)
+		}
+		for i, a := range found {
+			unknown[strangers[i]] = a.Ver == 0
+		}
+	}
+	now, out, noted := uint32(s.cfg.Now().Unix()), make([]Relationship, 0, len(ids)), []uint64(nil)
 	for i, id := range ids {
 		if unknown[id] {
 			continue
@@ -76,28 +86,6 @@ func (s *Service) relationships(ctx context.Context, viewer uint64, ids []uint64
 		out[i].Note = notes[out[i].ID]
 	}
 	return out, app.From(err)
-}
-
-// unknown returns which of ids are no accounts: whoever stands in a list is one, the
-// others are asked for.
-func (s *Service) unknown(ctx context.Context, ids []uint64, rels []list.Rel) (map[uint64]bool, error) {
-	var strangers []uint64
-	for i, id := range ids {
-		if rels[i]&^list.HasOption == 0 {
-			strangers = append(strangers, id)
-		}
-	}
-	if len(strangers) == 0 {
-		return nil, nil
-	}
-	found, err := s.cfg.Accounts.Show(ctx, strangers)
-	unknown := map[uint64]bool{}
-	for i, a := range found {
-		if a.Ver == 0 {
-			unknown[strangers[i]] = true
-		}
-	}
-	return unknown, app.From(err)
 }
 
 // bounded returns ids without repeats, or a refusal of too many.
@@ -133,16 +121,11 @@ type Familiar struct {
 // viewer follows and at the followers in the rows of those asked about, not in
 // their archives, names 40 for one account and 160 in all, and of long rows reads
 // 1 MiB together; those asked about after that have none.
-func (s *Service) FamiliarFollowers(ctx context.Context, viewer uint64, ids []uint64) ([]Familiar, error) {
-	ids, err := bounded(ids, MaxFamiliar)
-	if err != nil {
+func (s *Service) FamiliarFollowers(ctx context.Context, viewer uint64, ids []uint64) (out []Familiar, err error) {
+	defer func() { err = app.From(err) }()
+	if ids, err = bounded(ids, MaxFamiliar); err != nil {
 		return nil, err
 	}
-	out, err := s.familiar(ctx, viewer, ids)
-	return out, app.From(err)
-}
-
-func (s *Service) familiar(ctx context.Context, viewer uint64, ids []uint64) ([]Familiar, error) {
 	found, err := s.cfg.Accounts.Show(ctx, ids)
 	if err != nil {
 		return nil, err
@@ -170,7 +153,7 @@ func (s *Service) familiar(ctx context.Context, viewer uint64, ids []uint64) ([]
 	for i, e := range newest {
 		mine[i] = e.ID
 	}
-	out := make([]Familiar, len(ids))
+	out = make([]Familiar, len(ids))
 	most, room := min(familiarShown, familiarInAll/max(1, len(ids))), familiarBytes
 	for i, id := range ids {
 		out[i].ID = id

@@ -19,23 +19,24 @@ const MaxMute = 100 * 365 * 24 * time.Hour
 // Block ends all follows and requests between the two and keeps them from
 // following each other.
 func (s *Service) Block(ctx context.Context, actor, target uint64) (Relationship, error) {
-	return s.settled(ctx, ActBlock, actor, target, errOwn, func(p pair) error {
-		for _, side := range []pair{p, p.turned()} {
+	return s.editBoth(ctx, ActBlock, actor, target, errOwn, func(p pair) error {
+		for _, side := range []pair{p, p.reverse()} {
 			side.disconnect()
 			side.withdraw()
-			if err := side.forget(); err != nil {
+			if err := side.dropOptions(); err != nil {
 				return err
 			}
 		}
-		p.both(Blocked, p.now, p.me.Put(list.Blocking, target, p.now), p.them.Put(list.BlockedBy, actor, p.now))
+		at := p.done.at
+		p.note(Blocked, at, p.me.Put(list.Blocking, target, at), p.them.Put(list.BlockedBy, actor, at))
 		return nil
 	})
 }
 
 // Unblock ends a block; the follows it ended stay ended.
 func (s *Service) Unblock(ctx context.Context, actor, target uint64) (Relationship, error) {
-	return s.settled(ctx, ActUnblock, actor, target, errOwn, func(p pair) error {
-		p.both(Unblocked, p.now, p.me.Drop(list.Blocking, target), p.them.Drop(list.BlockedBy, actor))
+	return s.editBoth(ctx, ActUnblock, actor, target, errOwn, func(p pair) error {
+		p.note(Unblocked, p.done.at, p.me.Drop(list.Blocking, target), p.them.Drop(list.BlockedBy, actor))
 		return nil
 	})
 }
@@ -46,12 +47,13 @@ func (s *Service) Mute(ctx context.Context, actor, target uint64, notifications 
 	if actor != target && (duration < 0 || duration > MaxMute) {
 		return Relationship{}, app.Refuse(app.Unprocessable, "Validation failed: Duration is out of range")
 	}
-	return s.own(ctx, ActMute, actor, target, func(p pair) error {
-		p.note(Muted, p.now, p.me.Put(list.Muting, target, p.now))
+	return s.editOwn(ctx, ActMute, actor, target, func(p pair) error {
+		at := p.done.at
+		p.note(Muted, at, p.me.Put(list.Muting, target, at), false)
 		o := p.me.Option(target)
 		o.HideNotifications, o.MuteUntil = notifications, 0
-		if duration > 0 { // one second at least; what lies past 2106 ends there, where the seconds of a list do
-			o.MuteUntil = uint32(min(uint64(p.now)+uint64(max(duration, time.Second)/time.Second), math.MaxUint32))
+		if duration > 0 { // one second at least; past 2106 the seconds of a list end
+			o.MuteUntil = uint32(min(uint64(at)+uint64(max(duration, time.Second)/time.Second), math.MaxUint32))
 		}
 		_, err := p.me.SetOption(target, o)
 		return err
@@ -60,12 +62,12 @@ func (s *Service) Mute(ctx context.Context, actor, target uint64, notifications 
 
 // Unmute shows target again.
 func (s *Service) Unmute(ctx context.Context, actor, target uint64) (Relationship, error) {
-	return s.own(ctx, ActUnmute, actor, target, func(p pair) error { return p.unmute() })
+	return s.editOwn(ctx, ActUnmute, actor, target, func(p pair) error { return p.unmute() })
 }
 
 // unmute ends a mute, with the choices that came with it.
 func (p pair) unmute() error {
-	p.note(Unmuted, p.now, p.me.Drop(list.Muting, p.to))
+	p.note(Unmuted, p.done.at, p.me.Drop(list.Muting, p.to), false)
 	o := p.me.Option(p.to)
 	o.HideNotifications, o.MuteUntil = false, 0
 	_, err := p.me.SetOption(p.to, o)
@@ -77,7 +79,7 @@ func (s *Service) SetNote(ctx context.Context, actor, target uint64, note string
 	if actor != target && utf8.RuneCountInString(note) > MaxNote {
 		return Relationship{}, app.Refuse(app.Unprocessable, "Validation failed: Comment is too long (maximum is 2000 characters)")
 	}
-	return s.own(ctx, actNote, actor, target, func(p pair) error {
+	return s.editOwn(ctx, actNote, actor, target, func(p pair) error {
 		_, err := p.me.SetNote(target, note)
 		return err
 	})

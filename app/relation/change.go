@@ -50,9 +50,10 @@ const (
 	actNote           Act = "note"   // is nobody's but the actor's: it makes no change
 )
 
-// changes are those of one edit, in one try.
+// changes are those of one edit, in one try, and the second of that try.
 type changes struct {
 	act  Act
 	by   uint64
+	at   uint32
 	list []Change
 }

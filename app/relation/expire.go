@@ -91,7 +91,7 @@ func (s *Service) expireMutes(ctx context.Context, row relation.Row, page []list
 	if err != nil {
 		return 0, err
 	}
-	ended, now := ids[:0], s.now()
+	ended, now := ids[:0], uint32(s.cfg.Now().Unix())
 	for _, id := range ids {
 		o, err := options.Of(id)
 		if err != nil {
@@ -105,7 +105,7 @@ func (s *Service) expireMutes(ctx context.Context, row relation.Row, page []list
 		return len(ended), nil
 	}
 	err = s.commit(ctx, ActExpire, 0, []uint64{row.AccountID}, func(rows map[uint64]*relation.Draft, done *changes) error {
-		p, known := pair{me: rows[row.AccountID], from: row.AccountID, now: now, done: done}, true
+		p, known := pair{me: rows[row.AccountID], from: row.AccountID, done: done}, true
 		for _, id := range ended {
 			known = p.me.Own(id) && known
 		}
@@ -131,7 +131,7 @@ func (s *Service) expireMutes(ctx context.Context, row relation.Row, page []list
 // row says that it was made later.
 func (s *Service) expireRequest(ctx context.Context, requester, asked uint64, before uint32) (dropped bool, err error) {
 	err = s.commit(ctx, ActExpire, 0, []uint64{requester, asked}, func(rows map[uint64]*relation.Draft, done *changes) error {
-		p := pair{rows[requester], rows[asked], requester, asked, s.now(), done}
+		p := pair{me: rows[requester], them: rows[asked], from: requester, to: asked, done: done}
 		if !relation.Settle(p.me, p.them) {
 			return relation.ErrRecall
 		}
@@ -142,9 +142,9 @@ func (s *Service) expireRequest(ctx context.Context, requester, asked uint64, be
 		}
 		p.withdraw()
 		if p.follows() {
-			return nil // what was chosen belongs to a follow
+			return nil // what was chosen belongs to the follow
 		}
-		return p.forget()
+		return p.dropOptions()
 	})
 	return dropped, err
 }

@@ -100,7 +100,7 @@ func (s *Service) Mutes(ctx context.Context, owner uint64, r Range) (Page, error
 	if err != nil {
 		return p, app.From(err)
 	}
-	kept, now := p.People[:0], s.now()
+	kept, now := p.People[:0], uint32(s.cfg.Now().Unix())
 	for _, person := range p.People {
 		o, err := options.Of(person.ID)
 		if err != nil {

@@ -8,23 +8,23 @@ import (
 )
 
 // Repair makes the rows of two accounts agree in everything they say about the two:
-// blocks, then follows, then requests. Who blocks, follows or asks is the one whose
-// own row is the truth. A block leaves no follow and no request, a follow no request.
-// It reports whether anything was wrong; then both rows are swapped. sure makes sure
-// that two rows say all there is about each other, as relation.Settle does.
-func (s *Service) Repair(ctx context.Context, a, b uint64, sure func(a, b *relation.Draft) bool) (repaired bool, err error) {
+// blocks, then follows, then requests. The truth is the row of the one who blocks,
+// follows or asks. A block leaves no follow and no request, a follow no request.
+// It reports whether anything was wrong; then both rows are swapped. settle checks that
+// the two rows hold all there is about each other, as relation.Settle does.
+func (s *Service) Repair(ctx context.Context, a, b uint64, settle func(a, b *relation.Draft) bool) (repaired bool, err error) {
 	err = s.commit(ctx, ActRepair, 0, []uint64{a, b}, func(rows map[uint64]*relation.Draft, done *changes) error {
-		if !sure(rows[a], rows[b]) {
+		if !settle(rows[a], rows[b]) {
 			return relation.ErrRecall
 		}
-		repaired = pair{rows[a], rows[b], a, b, s.now(), done}.repair()
+		repaired = pair{me: rows[a], them: rows[b], from: a, to: b, done: done}.repair()
 		return nil
 	})
 	return repaired, err
 }
 
 func (p pair) repair() (repaired bool) {
-	sides := []pair{p, p.turned()}
+	sides := []pair{p, p.reverse()}
 	for _, p := range sides {
 		repaired = p.mirror(list.Blocking, list.BlockedBy) || repaired
 	}

@@ -11,7 +11,7 @@ import (
 )
 
 // Rows answers questions about relation rows. It, Committer and Accounts are
-// interfaces since tests put faults in.
+// interfaces because tests put faults in.
 type Rows interface {
 	Row(ctx context.Context, id uint64) (relation.Row, error)
 	Rows(ctx context.Context, ids []uint64) ([]relation.Row, error)
@@ -26,8 +26,8 @@ type Committer interface {
 	DoThen(ctx context.Context, ids []uint64, apply func(rows map[uint64]*relation.Draft) error, then func()) error
 }
 
-// Accounts tells which accounts exist: Load for changes, Show for questions, to
-// which an account that another process made may be unknown for a second.
+// Accounts knows which accounts exist: Load for changes, Show for questions, which may
+// miss for a second an account that another process made.
 type Accounts interface {
 	Load(ctx context.Context, ids []uint64) (map[uint64]account.Account, error)
 	Show(ctx context.Context, ids []uint64) ([]account.Account, error)
@@ -41,7 +41,7 @@ type Config struct {
 	Now       func() time.Time
 	// FollowingLimit is how many accounts one may follow, 0 for any number.
 	FollowingLimit int
-	// Listeners are given each Change once it is committed; see the package doc.
+	// Listeners get each Change once it is committed; see the package doc.
 	Listeners []func(Change)
 }
 
@@ -59,56 +59,53 @@ var (
 	errUnknown   = app.Refuse(app.NotFound, "Record not found")
 )
 
-// exist returns both accounts or a refusal, self where they are one.
-func (s *Service) exist(ctx context.Context, actor, target uint64, self error) (map[uint64]account.Account, error) {
-	if actor == target {
-		return nil, self
-	}
-	have, err := s.cfg.Accounts.Load(ctx, []uint64{actor, target})
-	if err == nil && len(have) < 2 {
-		err = errUnknown
-	}
-	return have, app.From(err)
-}
-
 // commit runs edit on rows, and gives the listeners what it changed.
 func (s *Service) commit(ctx context.Context, act Act, by uint64, ids []uint64, edit func(rows map[uint64]*relation.Draft, done *changes) error) error {
 	var done changes
 	return app.From(s.cfg.Committer.DoThen(ctx, ids, func(rows map[uint64]*relation.Draft) error {
-		done = changes{act: act, by: by} // what an earlier try noted did not happen
+		done = changes{act: act, by: by, at: uint32(s.cfg.Now().Unix())} // what an earlier try noted did not happen
 		return edit(rows, &done)
 	}, func() {
 		for _, c := range done.list {
-			for _, give := range s.cfg.Listeners {
-				give(c)
+			for _, listener := range s.cfg.Listeners {
+				listener(c)
 			}
 		}
 	}))
 }
 
-// edit runs an edit of a pair, on the row of its actor or on both, and returns what
-// the other account of the pair then is to the actor. Both exist.
-func (s *Service) edit(ctx context.Context, act Act, actor, target uint64, both bool, edit func(p pair) error) (Relationship, error) {
+// edit runs an edit of a pair, on the row of its actor or on both, and returns what the
+// target then is to the actor. It refuses with self where the two are one.
+func (s *Service) edit(ctx context.Context, act Act, actor, target uint64, self error, both bool, edit func(p pair) error) (r Relationship, err error) {
+	if actor == target {
+		return r, self
+	}
 	ids := []uint64{actor, target}
+	have, err := s.cfg.Accounts.Load(ctx, ids)
+	if err == nil && len(have) < 2 {
+		err = errUnknown
+	}
+	if err != nil {
+		return r, app.From(err)
+	}
 	if !both {
 		ids = ids[:1]
 	}
-	var r Relationship
 	var noted, complete bool
-	err := s.commit(ctx, act, actor, ids, func(rows map[uint64]*relation.Draft, done *changes) error {
-		p := pair{me: rows[actor], them: rows[target], from: actor, to: target, now: s.now(), done: done}
+	err = s.commit(ctx, act, actor, ids, func(rows map[uint64]*relation.Draft, done *changes) error {
+		p := pair{me: rows[actor], them: rows[target], from: actor, to: target, locked: have[target].Locked, done: done}
 		if err := edit(p); err != nil {
 			return err
 		}
 		o := p.me.Option(target)
-		r, noted = describe(target, p.me.Rel(target), o, p.now), o.Note
+		r, noted = describe(target, p.me.Rel(target), o, done.at), o.Note
 		complete = both || p.me.Knows(target)
 		return nil
 	})
 	if err != nil {
 		return Relationship{}, err
 	}
-	if !complete { // whether they follow the actor may stand in the archive
+	if !complete { // whether they follow the actor may be in the archive
 		rels, err := s.relationships(ctx, actor, []uint64{target}, true)
 		if err != nil {
 			return Relationship{}, err
@@ -125,13 +122,10 @@ func (s *Service) edit(ctx context.Context, act Act, actor, target uint64, both 
 	return r, nil
 }
 
-// settled is edit of both rows of accounts that are to exist, once the rows say all there
-// is about the two: what stands in an archive is recalled first.
-func (s *Service) settled(ctx context.Context, act Act, actor, target uint64, self error, edit func(p pair) error) (Relationship, error) {
-	if _, err := s.exist(ctx, actor, target, self); err != nil {
-		return Relationship{}, err
-	}
-	return s.edit(ctx, act, actor, target, true, func(p pair) error {
+// editBoth edits both rows once they hold all there is about the two: what is in an
+// archive is recalled first.
+func (s *Service) editBoth(ctx context.Context, act Act, actor, target uint64, self error, edit func(p pair) error) (Relationship, error) {
+	return s.edit(ctx, act, actor, target, self, true, func(p pair) error {
 		if !relation.Settle(p.me, p.them) {
 			return relation.ErrRecall
 		}
@@ -139,20 +133,15 @@ func (s *Service) settled(ctx context.Context, act Act, actor, target uint64, se
 	})
 }
 
-// own is edit of the actor's row alone, once that says what the actor did to target.
-func (s *Service) own(ctx context.Context, act Act, actor, target uint64, edit func(p pair) error) (Relationship, error) {
-	if _, err := s.exist(ctx, actor, target, errOwn); err != nil {
-		return Relationship{}, err
-	}
-	return s.edit(ctx, act, actor, target, false, func(p pair) error {
+// editOwn edits the actor's row alone, once it holds what the actor did to target.
+func (s *Service) editOwn(ctx context.Context, act Act, actor, target uint64, edit func(p pair) error) (Relationship, error) {
+	return s.edit(ctx, act, actor, target, errOwn, false, func(p pair) error {
 		if !p.me.Own(target) {
 			return relation.ErrRecall
 		}
 		return edit(p)
 	})
 }
-
-func (s *Service) now() uint32 { return uint32(s.cfg.Now().Unix()) }
 
 // Relationship is what one account (ID) is to the account that asks.
 type Relationship struct {
