@@ -27,7 +27,7 @@ func ParseScopes(text string) ([]string, error) {
 
 func checkScopes(scopes []string) error {
 	for _, s := range scopes {
-		if !known(s) {
+		if !valid(s) {
 			return fmt.Errorf("unknown scope %q: it must be one of %s, or read: or write: and one of %s",
 				s, strings.Join(parents, ", "), strings.Join(children, ", "))
 		}
@@ -35,7 +35,7 @@ func checkScopes(scopes []string) error {
 	return nil
 }
 
-func known(scope string) bool {
+func valid(scope string) bool {
 	parent, child, narrowed := strings.Cut(scope, ":")
 	if !narrowed {
 		return slices.Contains(parents, scope)
@@ -43,18 +43,23 @@ func known(scope string) bool {
 	return (parent == "read" || parent == "write") && slices.Contains(children, child)
 }
 
-// ServerScope is that of the product's own servers, which may say what anybody
-// did. No other scope covers it: a token must name it.
+// ServerScope is for the product's own servers, which may report what anybody did.
+// No other scope covers it: a token must name it.
 const ServerScope = "write:interactions"
 
-// Covers reports whether the scope granted allows what wants the scope wanted.
-func Covers(granted, wanted string) bool {
-	if granted == wanted {
-		return true
+// Allows reports whether a scope of the claims covers one of those wanted.
+func (c Claims) Allows(wanted ...string) bool {
+	for _, w := range wanted {
+		parent, child, narrowed := strings.Cut(w, ":")
+		for _, granted := range c.Scopes {
+			switch {
+			case granted == w:
+				return true
+			case w == ServerScope || !narrowed:
+			case granted == parent, granted == "follow" && (child == "follows" || child == "blocks" || child == "mutes"):
+				return true
+			}
+		}
 	}
-	if wanted == ServerScope {
-		return false
-	}
-	parent, child, narrowed := strings.Cut(wanted, ":")
-	return narrowed && (granted == parent || granted == "follow" && (child == "follows" || child == "blocks" || child == "mutes"))
+	return false
 }

@@ -57,13 +57,6 @@ type Claims struct {
 	Expires time.Time
 }
 
-// Allows reports whether the claims cover one of the wanted scopes.
-func (c Claims) Allows(wanted ...string) bool {
-	return slices.ContainsFunc(wanted, func(w string) bool {
-		return slices.ContainsFunc(c.Scopes, func(g string) bool { return Covers(g, w) })
-	})
-}
-
 // Tokens signs and verifies. It is safe for concurrent use.
 type Tokens struct {
 	cfg    Config
@@ -182,7 +175,7 @@ func (t *Tokens) Verify(ctx context.Context, text string) (Claims, error) {
 	if err != nil || id == 0 || w.Subject[0] == '0' {
 		return Claims{}, fmt.Errorf("%w: sub is not an account id", ErrInvalid)
 	}
-	scopes := slices.DeleteFunc(strings.Fields(w.Scope), func(s string) bool { return !known(s) })
+	scopes := slices.DeleteFunc(strings.Fields(w.Scope), func(s string) bool { return !valid(s) })
 	slices.Sort(scopes)
 	return Claims{Account: id, Scopes: slices.Compact(scopes), Expires: w.ExpiresAt.Time}, nil
 }

@@ -294,7 +294,7 @@ func TestParseScopes(t *testing.T) {
 	}
 }
 
-func TestCovers(t *testing.T) {
+func TestClaims_Allows(t *testing.T) {
 	for _, c := range []struct {
 		granted, wanted string
 		want            bool
@@ -306,7 +306,7 @@ func TestCovers(t *testing.T) {
 		{"follow", "write:accounts", false}, {"follow", "read", false}, {"follow", "read:accounts", false},
 		{"profile", "profile", true}, {"profile", "read:accounts", false}, {"read", "profile", false}, {"", "read:follows", false},
 	} {
-		if got := Covers(c.granted, c.wanted); got != c.want {
+		if got := (Claims{Scopes: []string{c.granted}}).Allows(c.wanted); got != c.want {
 			t.Errorf("%s covers %s: got %v", c.granted, c.wanted, got)
 		}
 	}

@@ -3,9 +3,9 @@
 // closed to let the next in, so that a client that holds many keeps no other out. One
 // with a request under way never is: while all have one, the next waits.
 //
-// It also says in JSON what net/http answers by itself in plain text, or, to an unknown
+// It also puts into JSON what net/http answers by itself in plain text, or, to an unknown
 // Expect, without a body. There is no hook for that. Each of these answers is one write
-// of its own and begins like none of ours, so it can be recognised at the connection.
+// of its own and begins like none of ours, so the connection can recognise it.
 package listener
 
 import (
@@ -162,17 +162,13 @@ func (l *Listener) changed(nc net.Conn, state http.ConnState) {
 	case c.closed:
 	case state == http.StateIdle && c.waiting == nil:
 		c.waiting = l.waiting.PushBack(c)
-		l.wake()
-	case state == http.StateActive, state == http.StateHijacked:
-		c.unlist()
-	}
-}
-
-// wake wakes the one that waits for room.
-func (l *Listener) wake() {
-	select {
-	case l.room <- struct{}{}:
-	default:
+		select {
+		case l.room <- struct{}{}:
+		default:
+		}
+	case c.waiting != nil && (state == http.StateActive || state == http.StateHijacked):
+		l.waiting.Remove(c.waiting)
+		c.waiting = nil
 	}
 }
 
@@ -207,34 +203,23 @@ type conn struct {
 // Close closes the connection and makes room for another.
 func (c *conn) Close() error {
 	err := c.Conn.Close()
-	c.of.mu.Lock()
-	defer c.of.mu.Unlock()
-	if !c.closed {
-		c.closed = true
-		c.unlist()
-		c.of.open--
-		c.of.wake()
+	l := c.of
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if c.closed {
+		return err
 	}
-	return err
-}
-
-func (c *conn) unlist() {
+	c.closed = true
 	if c.waiting != nil {
-		c.of.waiting.Remove(c.waiting)
+		l.waiting.Remove(c.waiting)
 		c.waiting = nil
 	}
-}
-
-// Write sends p, or what we say instead where p is an answer of net/http itself.
-func (c *conn) Write(p []byte) (int, error) {
-	own := jsonOf(p)
-	if own == nil {
-		return c.Conn.Write(p)
+	l.open--
+	select {
+	case l.room <- struct{}{}:
+	default:
 	}
-	if _, err := c.Conn.Write(own); err != nil {
-		return 0, err
-	}
-	return len(p), nil
+	return err
 }
 
 // CloseWrite ends the answer. net/http calls it before it
@@ -248,13 +233,13 @@ func (c *conn) CloseWrite() error {
 }
 
 const (
-	// plainHead is what follows the status line of its answers in plain text.
+	// plainHead follows the status line of net/http's answers in plain text.
 	plainHead = "\r\nContent-Type: text/plain; charset=utf-8\r\nConnection: close\r\n\r\n"
 	// emptyTail ends its answer to an Expect.
 	emptyTail = "\r\nContent-Length: 0\r\n\r\n"
 )
 
-// plainAnswers are what net/http answers, and what we say.
+// plainAnswers are the statuses that net/http answers with, and our answers.
 var plainAnswers = map[int]*core.Refusal{
 	http.StatusBadRequest:                  core.Refuse("invalid_request", "The request is not valid HTTP"),
 	http.StatusExpectationFailed:           core.Refuse("expectation_failed", "This expectation cannot be met"),
@@ -263,26 +248,23 @@ var plainAnswers = map[int]*core.Refusal{
 	http.StatusHTTPVersionNotSupported:     core.Refuse("unknown_http_version", "This version of HTTP is unknown"),
 }
 
-// jsonOf returns in JSON what net/http answered itself, nil for everything else.
-func jsonOf(p []byte) []byte {
+// Write sends p, or our JSON where p is an answer of net/http itself.
+func (c *conn) Write(p []byte) (int, error) {
 	const version, digits = "HTTP/1.1 ", 3
 	if len(p) < len(version)+digits || p[len(version)] < '4' || !bytes.HasPrefix(p, []byte("HTTP/1.")) {
-		return nil
+		return c.Conn.Write(p)
 	}
-	status, err := strconv.Atoi(string(p[len(version) : len(version)+digits]))
-	if err != nil {
-		return nil
-	}
-	ours, known := plainAnswers[status]
-	end := bytes.Index(p, []byte("\r\n"))
-	if !known || end < 0 {
-		return nil
-	}
+	status, _ := strconv.Atoi(string(p[len(version) : len(version)+digits])) // 0 where it is no number
+	ours, end := plainAnswers[status], bytes.Index(p, []byte("\r\n"))
 	empty := status == http.StatusExpectationFailed && bytes.HasSuffix(p, []byte(emptyTail))
-	if !empty && !bytes.HasPrefix(p[end:], []byte(plainHead)) {
-		return nil
+	if ours == nil || end < 0 || !empty && !bytes.HasPrefix(p[end:], []byte(plainHead)) {
+		return c.Conn.Write(p)
 	}
 	body := ours.Body()
-	return fmt.Appendf(nil, "HTTP/1.1 %d %s\r\nContent-Type: application/json; charset=utf-8\r\nContent-Length: %d\r\nX-Content-Type-Options: nosniff\r\n"+
+	_, err := fmt.Fprintf(c.Conn, "HTTP/1.1 %d %s\r\nContent-Type: application/json; charset=utf-8\r\nContent-Length: %d\r\nX-Content-Type-Options: nosniff\r\n"+
 		"Cache-Control: private, no-store\r\nConnection: close\r\n\r\n%s", status, http.StatusText(status), len(body), body)
+	if err != nil {
+		return 0, err
+	}
+	return len(p), nil
 }
