@@ -21,21 +21,21 @@ import (
 	"kith/app/suggest"
 )
 
-// Config is what the API works with. Relations, Accounts and Tokens must be set;
-// everything else has a default.
+// Config configures the API. Relations, Accounts and Tokens must be set; the rest has
+// defaults.
 type Config struct {
 	core.Config
 
 	Relations *relation.Service
-	// Affinity puts one's own friends in order; nil: by time.
+	// Affinity orders the caller's own friends; nil: by time.
 	Affinity *affinity.Service
-	// Suggestions are accounts that one may want to follow; nil: none.
+	// Suggestions are accounts that the caller may want to follow; nil: none.
 	Suggestions *suggest.Service
 
 	instance.About
-	// HideMetrics leaves /metrics out: they are shown elsewhere, see package operations.
+	// HideMetrics leaves /metrics out, where operations.Handler serves it.
 	HideMetrics bool
-	// Ready names what is not ready; nil: all is.
+	// Ready names what is not ready; nil: everything is ready.
 	Ready operations.Ready
 }
 

@@ -1,21 +1,21 @@
-// Package api speaks Mastodon's client API over HTTP, so that the libraries
-// and apps people already use work against kith as they are.
+// Package api speaks Mastodon's client API over HTTP, so that existing libraries and apps
+// work with kith as they are.
 //
 //	core            carries a request to its route and the answer back; see its doc
-//	entity          Account and Relationship, as answers have them
+//	entity          the JSON of Account and Relationship
 //	accounts, relations, lists, interactions, suggestions, instance, operations
-//	                a resource each: a table of routes, and what answers them
-//	listener        the connections, and what net/http says by itself
+//	                a resource each: a table of routes and their handlers
+//	listener        the connections, and what net/http answers by itself
 //
 // New puts the tables together. A new resource is a package with a function Routes and
-// a line in New. A route says what it needs (core.Needs): scopes, a body and how long
-// it may be, its rate class, and whether it lives longer than a request may.
+// a line in New. A route says what it needs (core.Needs): scopes, a body and its length,
+// its rate class, and whether it is long-lived.
 //
 // # Endpoints
 //
-// All under /api/v1 unless they begin with a slash. "public" needs no token,
-// but a bad one is refused there too; "signed in" is any good token. The tables
-// of the resources are the truth, and a test compares this one with them.
+// All are under /api/v1 unless they begin with a slash. "public" needs no token, but a
+// bad one is refused there too; "signed in" is any good token. A test compares this table
+// with those of the resources.
 //
 //	GET  accounts/verify_credentials        profile or read:accounts
 //	GET  accounts/relationships             read:follows     at most 100 ids
@@ -65,8 +65,8 @@
 //
 // # Errors
 //
-// An error is {"error": "a sentence", "code": "…"}. The sentence is for people and
-// may change; programs look at the code, which does not. core/error.go has the table.
+// An error is {"error": "a sentence", "code": "…"}. The sentence is for people and may
+// change; the code is for programs and stays. core/error.go has the table.
 //
 //	400 invalid_request            cannot be read, or makes no sense
 //	401 invalid_token              none, a bad one, or its account is gone
@@ -92,55 +92,51 @@
 //
 // # Promises
 //
-//   - Who acts is the account of the token, never a parameter. The account must
-//     exist; else the token is as bad as a forged one. Interactions alone name
-//     their actors, and only a token that names the scope may send them.
-//   - The affinity of accounts is never shown. Only the owner of a
-//     list of friends sees it in the order of affinity; order=affinity on the
-//     list of somebody else is by time. In that order a page has no link back,
-//     and its max_id is a cursor of its own (see app/affinity), so that the order
-//     need not be named again, as with a cursor of the order by time.
-//   - A caller sees the sentence of an error; the cause goes to the log, once,
-//     with the request id that the caller has too. No token, body or query is
-//     logged.
-//   - Ids are strings of decimal digits. One that no account can have is 404 in
-//     a path and simply unknown in a list of ids.
-//   - max_id, since_id and min_id are cursors out of a Link header, not account
-//     ids. They name a position, not a row, so they stay good when the account at
-//     that position is gone. A page links to the next only if it is full.
-//   - familiar_followers is an answer to show, not a count: it looks at the newest 1,000
-//     whom the viewer follows and at the followers in the rows of those asked about,
-//     not in their archives, and names 40 for one account and 160 in all.
-//   - A page past very many people who are blocked is empty, and links to the next.
-//   - A body may be a form, JSON or multipart; unknown fields are ignored,
-//     values that cannot be read are refused with 422.
+//   - Who acts is the account of the token, never a parameter. An account that is gone
+//     makes its token as bad as a forged one. Interactions alone name their actors, and
+//     need a token that names their scope.
+//   - The affinity of accounts is never shown. Only the owner of a list of friends sees
+//     it in that order; order=affinity on another's list is by time. In that order a page
+//     has no link back, and its max_id is a cursor of its own (see app/affinity), so
+//     that the order need not be named again, as with a cursor of the order by time.
+//   - A caller sees the sentence of an error; its cause is logged once, with the request
+//     id that the caller has too. No token, body or query is logged.
+//   - Ids are strings of decimal digits. One that no account can have is 404 in a path
+//     and unknown in a list of ids.
+//   - max_id, since_id and min_id are cursors out of a Link header, not account ids. They
+//     name a position, not a row, so they stay good when the account at that position
+//     is gone. A page links to the next only if it is full.
+//   - familiar_followers is an answer to show, not a count: see
+//     relation.Service.FamiliarFollowers for what it leaves out.
+//   - A page past very many blocked people is empty, and links to the next.
+//   - A body may be a form, JSON or multipart; unknown fields are ignored, values that
+//     cannot be read are refused with 422.
 //
 // # Sessions
 //
-// A good token whose account exists is remembered for 30 seconds, or until it
-// expires, so that a signature is not checked and an account not looked up for
-// each request. With the half minute of app/token, a key that the sign-in takes
-// out of its JWKS thus works for a minute longer, as long as the JWKS can be
-// fetched. A request with two Authorization headers is refused with 400.
+// A good token whose account exists is remembered for 30 seconds, or until it expires,
+// which saves checking the signature and the account on each request. With the half
+// minute of app/token, a key that the sign-in takes out of its JWKS thus works for a
+// minute longer, as long as the JWKS can be fetched. A request with two Authorization
+// headers is refused with 400.
 //
 // # Rate
 //
-// Windows of five minutes, the same for everybody, as in Mastodon; counted in
-// this process, per account or, without a good token, per client address
-// (IPv6: per /64). Everything counts but /livez, /readyz and /health, whose answers
-// cost nothing. A million accounts and a million addresses have a counter each;
-// those that come after share 4,096. Behind a trusted proxy the client is the last
-// address in X-Forwarded-For that is no trusted proxy, with or without a port; a
-// header with anything else in it counts for the proxy.
+// Windows of five minutes, the same for everybody, as in Mastodon; counted in this
+// process, per account or, without a good token, per client address (IPv6: per /64).
+// Everything counts but /livez, /readyz and /health. A million accounts and a million
+// addresses have a counter each; later ones share 4,096. Behind a trusted proxy the
+// client is the last address in X-Forwarded-For that is no trusted proxy; a header with
+// anything else in it counts for the proxy.
 //
 // # Connections
 //
-// Their number is bounded; see package listener. /livez, /readyz and /metrics can be had
-// on an address of their own (operations.Handler); then clients see no /metrics.
+// Their number is bounded; see package listener. /livez, /readyz and /metrics can have an
+// address of their own (operations.Handler); then clients see no /metrics.
 //
 // # Headers
 //
-// Every answer says nosniff, no-store (but pictures) and that it is no page. Set
-// BaseURL behind a proxy: without it links and instance pages have the name by
-// which their caller called us.
+// Every answer says nosniff, no-store (but pictures) and that it is no page. Set BaseURL
+// behind a proxy: without it links and instance pages have the name that their caller
+// used for us.
 package api

@@ -10,14 +10,14 @@ import (
 	"kith/repo/relation"
 )
 
-// Bounds of one question.
+// Bounds of one request.
 const (
 	MaxRelationships = 100
 	MaxFamiliar      = 40
 	MaxPage          = 80
 )
 
-// What FamiliarFollowers looks at and shows.
+// What FamiliarFollowers reads and shows.
 const (
 	familiarMine  = 1000
 	familiarShown = 40
@@ -108,8 +108,8 @@ func (s *Service) Counts(ctx context.Context, ids []uint64) ([]relation.Counts, 
 	return counts, app.From(err)
 }
 
-// Familiar is one account asked about and the followers of it that the viewer
-// follows.
+// Familiar is an account that was asked about, and those of its followers that the
+// viewer follows.
 type Familiar struct {
 	ID       uint64
 	Accounts []uint64

@@ -16,8 +16,7 @@ const MaxNote = 2000
 // MaxMute is the longest duration of a mute with an end.
 const MaxMute = 100 * 365 * 24 * time.Hour
 
-// Block ends all follows and requests between the two and keeps them from
-// following each other.
+// Block ends all follows and requests between the two, and no new ones are possible.
 func (s *Service) Block(ctx context.Context, actor, target uint64) (Relationship, error) {
 	return s.editBoth(ctx, ActBlock, actor, target, errOwn, func(p pair) error {
 		for _, side := range []pair{p, p.reverse()} {
@@ -42,7 +41,7 @@ func (s *Service) Unblock(ctx context.Context, actor, target uint64) (Relationsh
 }
 
 // Mute hides target from actor for a while, or, with duration 0, until Unmute.
-// A repeated mute sets notifications and duration anew.
+// A repeated mute sets notifications and duration again.
 func (s *Service) Mute(ctx context.Context, actor, target uint64, notifications bool, duration time.Duration) (Relationship, error) {
 	if actor != target && (duration < 0 || duration > MaxMute) {
 		return Relationship{}, app.Refuse(app.Unprocessable, "Validation failed: Duration is out of range")
@@ -65,7 +64,7 @@ func (s *Service) Unmute(ctx context.Context, actor, target uint64) (Relationshi
 	return s.editOwn(ctx, ActUnmute, actor, target, func(p pair) error { return p.unmute() })
 }
 
-// unmute ends a mute, with the choices that came with it.
+// unmute ends a mute and drops its options.
 func (p pair) unmute() error {
 	p.note(Unmuted, p.done.at, p.me.Drop(list.Muting, p.to), false)
 	o := p.me.Option(p.to)

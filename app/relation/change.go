@@ -1,28 +1,26 @@
 package relation
 
-// Change is one thing that has become different between two accounts, and is
-// committed: what Actor is to Target, as Actor's own row says. The package doc says
-// who is given which.
+// Change is one committed change of what Actor is to Target in Actor's own row. The
+// package doc says which changes listeners get.
 type Change struct {
 	Kind          Kind
 	Actor, Target uint64
-	// Act is what was done, By who did it: Actor, Target, or 0 for what the service
-	// itself does, Expire and Repair.
+	// Act is what was done, By who did it: Actor, Target, or 0 for Expire and Repair.
 	Act Act
 	By  uint64
-	// At is since when it is so, as the row says, or when it ended; unix seconds, 0
-	// for a follow of an unknown time.
+	// At is the time of the entry in the row, or when it ended; unix seconds, 0 for a
+	// follow of an unknown time.
 	At uint32
 }
 
-// Kind says what has become different.
+// Kind says what changed.
 type Kind string
 
-// The kinds. Each comes where the row of Actor did not say so before, so that the
-// beginning and the end of a follow take turns, unless rows are written without an edit.
+// The kinds. Each comes only where the row of Actor changed, so that the beginning and
+// the end of a follow take turns, unless rows are written without an edit.
 const (
 	Followed     Kind = "followed"      // Actor follows Target
-	Unfollowed   Kind = "unfollowed"    // and does no longer
+	Unfollowed   Kind = "unfollowed"    // and no longer does
 	Requested    Kind = "requested"     // Actor asks to follow Target
 	RequestEnded Kind = "request ended" // Act says how: accepted, rejected, withdrawn, expired, by a block
 	Blocked      Kind = "blocked"       // Actor blocks Target
@@ -47,7 +45,7 @@ const (
 	ActUnmute         Act = "unmute"
 	ActExpire         Act = "expire"
 	ActRepair         Act = "repair" // of rows that do not agree
-	actNote           Act = "note"   // is nobody's but the actor's: it makes no change
+	actNote           Act = "note"   // makes no Change: notes are private
 )
 
 // changes are those of one edit, in one try, and the second of that try.

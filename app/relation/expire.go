@@ -9,25 +9,24 @@ import (
 	"kith/repo/relation"
 )
 
-// Expiry says what passes with time.
+// Expiry says what expires.
 type Expiry struct {
 	// Requests is how long a request to follow waits for an answer, 0: for ever.
 	Requests time.Duration
-	// Dry counts what would be dropped, and drops nothing.
+	// Dry only counts what would be dropped.
 	Dry bool
 }
 
-// Expired is what has passed.
+// Expired counts what has expired.
 type Expired struct{ Mutes, Requests int }
 
-// expireBatch is how many entries of one account are looked at together, and how
-// many mutes one edit ends.
+// expireBatch is how many entries of one account are read together, and how many mutes
+// one edit ends.
 const expireBatch = 500
 
-// Expire drops from the lists and the archive of one account the mutes past their
-// end and the requests that were not answered in time, those from the account and
-// those to it, on both sides. It looks at row, which may be old: what has changed
-// meanwhile stays. Requests of an unknown time do not expire.
+// Expire drops from the row and the archive of one account the mutes past their end and
+// the requests, from and to it, that were not answered in time, on both sides. row may be
+// old: what has changed since stays. Requests of an unknown time do not expire.
 func (s *Service) Expire(ctx context.Context, row relation.Row, e Expiry) (done Expired, err error) {
 	err = s.each(ctx, row, list.ByMuting, Range{}, func(page []list.Entry) error {
 		n, err := s.expireMutes(ctx, row, page, e.Dry)
@@ -81,7 +80,7 @@ func (s *Service) each(ctx context.Context, row relation.Row, o list.Order, r Ra
 	}
 }
 
-// expireMutes ends the mutes on a page that are over, unless they were made anew.
+// expireMutes ends the mutes on a page that are over, unless they were renewed since.
 func (s *Service) expireMutes(ctx context.Context, row relation.Row, page []list.Entry, dry bool) (dropped int, err error) {
 	ids := make([]uint64, len(page))
 	for i, e := range page {
@@ -127,8 +126,8 @@ func (s *Service) expireMutes(ctx context.Context, row relation.Row, page []list
 	return dropped, err
 }
 
-// expireRequest drops a request on both sides if it stands in one of the rows, and no
-// row says that it was made later.
+// expireRequest drops a request on both sides if it is in one of the rows, and neither
+// has a later time.
 func (s *Service) expireRequest(ctx context.Context, requester, asked uint64, before uint32) (dropped bool, err error) {
 	err = s.commit(ctx, ActExpire, 0, []uint64{requester, asked}, func(rows map[uint64]*relation.Draft, done *changes) error {
 		p := pair{me: rows[requester], them: rows[asked], from: requester, to: asked, done: done}
@@ -142,7 +141,7 @@ func (s *Service) expireRequest(ctx context.Context, requester, asked uint64, be
 		}
 		p.withdraw()
 		if p.follows() {
-			return nil // what was chosen belongs to the follow
+			return nil // the options belong to the follow
 		}
 		return p.dropOptions()
 	})

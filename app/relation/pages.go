@@ -8,12 +8,12 @@ import (
 	"kith/repo/relation"
 )
 
-// Range says which part of a list a page shall show. The zero Range is the
-// first page with no entry.
+// Range says which part of a list a page has. The zero Range is the first page, with no
+// entry.
 type Range = list.Range
 
-// Cursor is the position of an entry in a list, where a page begins or ends. Its String
-// is how clients get it.
+// Cursor is the position of an entry in a list, where a page begins or ends. Clients get
+// its String.
 type Cursor = list.Cursor
 
 // ParseCursor reads what Cursor.String wrote.
@@ -45,11 +45,9 @@ func (p Page) ids() []uint64 {
 	return ids
 }
 
-// Followers, Following and Friends show the list of owner to viewer (0 for
-// somebody who is not signed in). Who blocks or is blocked by the viewer is
-// left out, and an owner who blocks the viewer shows nothing.
-
-// Followers returns a page of those who follow owner, newest follow first.
+// Followers returns a page of those who follow owner, newest follow first, as viewer (0:
+// not signed in) may see it: who blocks or is blocked by the viewer is left out, and an
+// owner who blocks the viewer shows nothing. Following and Friends do the same.
 func (s *Service) Followers(ctx context.Context, viewer, owner uint64, r Range) (Page, error) {
 	return s.shown(ctx, viewer, owner, list.ByFollower, r)
 }
@@ -114,9 +112,9 @@ func (s *Service) Mutes(ctx context.Context, owner uint64, r Range) (Page, error
 	return p, nil
 }
 
-// How many entries in a row are passed over since the viewer blocks them or is
-// blocked; then the page is empty, and links to the next. Blocks in the viewer's row
-// cost next to nothing, archived ones are looked up.
+// How many entries in a row a page skips because the viewer blocks them or is blocked;
+// then the page is empty, and links to the next. Blocks in the viewer's row cost next to
+// nothing, archived ones a look-up.
 const (
 	maxSkipped         = 20_000
 	maxSkippedArchived = 100
@@ -150,7 +148,7 @@ func (s *Service) shown(ctx context.Context, viewer, owner uint64, o list.Order,
 	if archived > 0 {
 		skip = maxSkippedArchived
 	}
-	r.Limit = max(most, MaxPage/2) // who asks for few would look often
+	r.Limit = max(most, MaxPage/2) // small reads would be many
 	for skipped := 0; ; {
 		p, err := s.pageOf(ctx, theirs, o, r)
 		if err != nil || len(p.People) == 0 {
@@ -173,8 +171,8 @@ func (s *Service) shown(ctx context.Context, viewer, owner uint64, o list.Order,
 	}
 }
 
-// cut leaves most people on a page: the newest, or of the oldest entries of a range
-// the oldest. What is left off is on the next.
+// cut keeps at most so many people on a page: the newest, or the oldest where the page
+// begins at the old end of a range. The others are on the next page.
 func (p Page) cut(most int, oldest bool) Page {
 	n := len(p.People)
 	if n <= most {
@@ -191,8 +189,8 @@ func (p Page) cut(most int, oldest bool) Page {
 	return p
 }
 
-// without leaves out who blocks or is blocked by the owner of a row, and everybody
-// where that is the one whose list this is.
+// without leaves out who blocks or is blocked by the viewer, whose row is given, and
+// everybody where the owner of the list blocks the viewer.
 func (s *Service) without(ctx context.Context, p Page, row relation.Row, owner uint64) (Page, error) {
 	rels, _, err := s.cfg.Rows.Rels(ctx, row, append(p.ids(), owner), list.IsBlocking|list.IsBlockedBy)
 	if err != nil {

@@ -44,7 +44,7 @@ func (p pair) repair() (repaired bool) {
 	return repaired
 }
 
-// mirror makes their row say about me what mine says of them.
+// mirror makes a section of their row agree with that of mine.
 func (p pair) mirror(mine, theirs list.Section) bool {
 	if at, is := p.me.Time(mine, p.to); is {
 		return p.them.Put(theirs, p.from, at)
@@ -52,8 +52,8 @@ func (p pair) mirror(mine, theirs list.Section) bool {
 	return p.them.Drop(theirs, p.from)
 }
 
-// repairFollow makes their row say of my follow what mine says, and ends it where
-// the rows, which agree about that, have a block.
+// repairFollow makes their row agree with mine about my follow of them, and ends the
+// follow where there is a block, about which the rows agree already.
 func (p pair) repairFollow() bool {
 	if p.me.Rel(p.to)&(list.IsBlocking|list.IsBlockedBy) != 0 {
 		there := p.follows()

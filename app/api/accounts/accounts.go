@@ -1,4 +1,4 @@
-// Package accounts answers who there is: single accounts, by id and by name.
+// Package accounts answers with single accounts, by id and by name.
 package accounts
 
 import (
@@ -10,16 +10,16 @@ import (
 	"kith/app/interaction"
 )
 
-// maxAsked is how many accounts one question may name.
+// maxAsked is how many accounts one request may name.
 const maxAsked = 40
 
 type resource struct {
 	entity.Accounts
-	interactions *interaction.Recorder // nil: visits are not noted
+	interactions *interaction.Recorder // nil: visits are not recorded
 }
 
-// Routes returns the routes of accounts. Each look at a single account is noted in
-// interactions, if there are any.
+// Routes returns the routes of accounts. Whoever asks for a single account is recorded
+// as its visitor, if there is a recorder.
 func Routes(of entity.Accounts, interactions *interaction.Recorder) []core.Route {
 	const base = "/api/v1/accounts"
 	r := resource{of, interactions}

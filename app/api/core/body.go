@@ -14,18 +14,18 @@ import (
 	"kith/app"
 )
 
-// The bounds of what a query or a body may hold, however short it is: a value
-// takes many times more memory than the two bytes that it may be written in.
+// The bounds of a query or a body, however short it is: a value of two bytes takes many
+// times more memory.
 const (
 	maxValues = 1000
 	maxDepth  = 16
 )
 
-// Body returns the parameters of a change: those of the query and after them
-// those of the body, which may be a form, JSON or multipart. The whole body
-// must arrive within the time limit of the request.
+// Body returns the parameters of the query and after them those of the body, which may
+// be a form, JSON or multipart. The whole body must arrive within the request's time
+// limit.
 func (c *Call) Body() (Values, error) {
-	query, err := c.Query()
+	query, err := readQuery(c.Request.URL.RawQuery)
 	if err != nil {
 		return nil, err
 	}
@@ -37,8 +37,8 @@ func (c *Call) Body() (Values, error) {
 	return append(query, sent...), err
 }
 
-// JSONBody decodes a body that must be JSON, with at most so many values; shape says
-// what it should look like.
+// JSONBody decodes a body that must be JSON, with at most so many values; shape tells
+// the caller what it should look like.
 func (c *Call) JSONBody(into any, most int, shape string) error {
 	kind, _, err := mime.ParseMediaType(c.Request.Header.Get("Content-Type"))
 	if err != nil || kind != "application/json" {
@@ -51,7 +51,7 @@ func (c *Call) JSONBody(into any, most int, shape string) error {
 	return decode(raw, into, most, Unprocessable("Validation failed: the body must be %s", shape))
 }
 
-// decode decodes one JSON value, and returns wrong where that cannot be.
+// decode decodes one JSON value; the error is wrong where that fails.
 func decode(raw []byte, into any, most int, wrong error) error {
 	if !fits(raw, most) {
 		return errTooManyValues
@@ -67,13 +67,12 @@ func decode(raw []byte, into any, most int, wrong error) error {
 	return nil
 }
 
-// raw returns the bytes of the body.
 func (c *Call) raw() ([]byte, error) {
 	if c.route.Body == NoBody {
 		return nil, fmt.Errorf("%s %s reads a body and does not say so: see Needs.Body", c.route.Method, c.route.Path)
 	}
 	if end, ok := c.Request.Context().Deadline(); ok {
-		// Where the connection cannot do that the server's own limit holds.
+		// Where the connection cannot do that, the server's own limit holds.
 		_ = http.NewResponseController(c.Response.Writer).SetReadDeadline(end)
 	}
 	var raw bytes.Buffer
@@ -107,8 +106,8 @@ func readBody(declared string, raw []byte) (Values, error) {
 	}
 }
 
-// readJSON reads an object of texts, numbers, booleans and arrays of them.
-// Null is as good as absent, and objects inside are nothing we know.
+// readJSON reads an object of strings, numbers, booleans and arrays of them. Null is
+// the same as absent; an object inside is no parameter.
 func readJSON(raw []byte) (Values, error) {
 	if !utf8.Valid(raw) {
 		return nil, Invalid("The request body is not valid UTF-8")
@@ -127,9 +126,9 @@ func readJSON(raw []byte) (Values, error) {
 	return v, nil
 }
 
-// fits checks, before any value is decoded, that JSON has at most so many values and
-// is not nested deeply: a comma or an opening bracket comes before each value. The
-// decoder refuses what is no JSON.
+// fits checks, before it is decoded, that JSON has at most so many values and is not
+// nested deeply: a comma or an opening bracket comes before each value. The decoder
+// refuses what is no JSON.
 func fits(raw []byte, most int) bool {
 	n, depth, inText := 0, 0, false
 	for i := 0; i < len(raw) && n <= most && depth <= maxDepth; i++ {
@@ -169,12 +168,12 @@ func (v Values) with(name string, field any, s shape) Values {
 		return v
 	case map[string]any:
 		return append(v, value{name: name, shape: odd})
-	default: // a text, a number or a boolean
+	default: // a string, a number or a boolean
 		return append(v, value{name, fmt.Sprint(field), s})
 	}
 }
 
-// readMultipart reads the fields of a form; files are passed over.
+// readMultipart reads the fields of a form and ignores files.
 func readMultipart(raw []byte, boundary string) (Values, error) {
 	form, err := multipart.NewReader(bytes.NewReader(raw), boundary).ReadForm(int64(len(raw)))
 	if err != nil {

@@ -13,9 +13,9 @@ import (
 	"kith/app/token"
 )
 
-// Call is one request on its way.
+// Call is one request.
 type Call struct {
-	Account  uint64 // who calls, 0 for somebody who is not signed in
+	Account  uint64 // who calls, 0 without a token
 	ID       uint64 // the account that the path names
 	Request  *http.Request
 	Response *echo.Response // a route that streams writes to it
@@ -30,19 +30,11 @@ type Call struct {
 	next    echo.HandlerFunc // answers where the route has no handler
 }
 
-// liftDeadlines takes the server's limits off the connection of a long-lived call.
-// Where the connection has none there is nothing to do.
-func (c *Call) liftDeadlines() {
-	conn := http.NewResponseController(c.Response.Writer)
-	_ = conn.SetReadDeadline(time.Time{})
-	_ = conn.SetWriteDeadline(time.Time{})
-}
-
-// Now is the clock of the server.
+// Now is the server's clock.
 func (c *Call) Now() time.Time { return c.server.cfg.Now() }
 
-// hostChars are what can stand in a host with a port. A comma could, too, but would
-// break Link headers. Request ids are of the same without the brackets.
+// hostChars are what a host with a port may have. A comma is left out: it would break
+// Link headers. Request ids have the same without the brackets.
 const (
 	idChars   = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-_:"
 	hostChars = idChars + "[]"
@@ -64,8 +56,8 @@ func (c *Call) Base() string {
 	return "http://" + host
 }
 
-// Domain is the name after the @ of our accounts: as configured, or what the
-// caller calls us.
+// Domain is the name after the @ of our accounts: the configured one, or the caller's
+// name for us.
 func (c *Call) Domain() string {
 	cfg := &c.server.cfg
 	if cfg.BaseURL != "" || cfg.Domain != localName {
@@ -85,13 +77,13 @@ func Send(w http.ResponseWriter, status int, body []byte) error {
 	return err
 }
 
-// OK answers with JSON that is already written.
+// OK answers with finished JSON.
 func (c *Call) OK(body string) error { return Send(c.Response, http.StatusOK, []byte(body)) }
 
-// Accepted says that something was taken and will be done.
+// Accepted answers that the request will be carried out.
 func (c *Call) Accepted() error { return Send(c.Response, http.StatusAccepted, []byte(`{}`)) }
 
-// JSON answers with a value, for what is asked for rarely: see Render.
+// JSON answers with a value. For frequent requests see Render.
 func (c *Call) JSON(v any) error {
 	b, err := json.Marshal(v)
 	if err != nil {
@@ -102,8 +94,8 @@ func (c *Call) JSON(v any) error {
 
 var buffers = sync.Pool{New: func() any { b := make([]byte, 0, 32<<10); return &b }}
 
-// Render answers with the JSON that write appends to a buffer: for what package
-// entity writes by hand.
+// Render answers with the JSON that write appends to a buffer, for the entities that
+// package entity encodes by hand.
 func (c *Call) Render(write func(b []byte) []byte) error {
 	buffer := buffers.Get().(*[]byte)
 	defer buffers.Put(buffer)
@@ -121,8 +113,8 @@ func (c *Call) Picture(png []byte) error {
 	return err
 }
 
-// Link sets the Link header of a page: the queries that lead to the next page and to
-// the previous one, "" where there is none.
+// Link sets the Link header of a page from the queries of the next and the previous
+// page, "" where there is none.
 func (c *Call) Link(next, prev string) {
 	here, links := "<"+c.Base()+c.Request.URL.EscapedPath()+"?", ""
 	if next != "" {

@@ -27,18 +27,17 @@ const (
 type Config struct {
 	Tokens   Tokens
 	Accounts *account.Service
-	// Interactions notes which accounts were seen; nil: none.
+	// Interactions notes which accounts were seen; nil: nothing is noted.
 	Interactions *interaction.Recorder
 
-	// BaseURL is the public address, without a slash at its end, that links
-	// begin with. Empty: the Host of each request, and https where it came over
-	// TLS. Set it behind a proxy that ends TLS.
+	// BaseURL is the public address that links begin with. Empty: the Host of each
+	// request, and https where it came over TLS. Set it behind a proxy that ends TLS.
 	BaseURL string
 	// Domain is the name after the @ of an account; empty: the host of BaseURL,
 	// or localhost.
 	Domain string
 
-	// Log gets a line for each request at info; nil: nothing is logged.
+	// Log gets a line for each request; nil: nothing is logged.
 	Log *slog.Logger
 	// Registry gets the metrics; nil: a new one.
 	Registry *prometheus.Registry
@@ -46,8 +45,8 @@ type Config struct {
 	// RateLimit is how many requests an account or address may make in five
 	// minutes; 0: any number.
 	RateLimit int
-	// TrustedProxies are the networks of proxies whose X-Forwarded-For names
-	// the client; empty: the client is whoever connects.
+	// TrustedProxies are the networks of proxies whose X-Forwarded-For names the
+	// client; empty: the client is the peer.
 	TrustedProxies []netip.Prefix
 	// RequestTimeout is how long the work of one request may take.
 	RequestTimeout time.Duration
@@ -77,11 +76,11 @@ func (cfg Config) checked() (Config, error) {
 	return cfg, nil
 }
 
-// localName is what a server calls itself that was given no other name.
+// localName is the domain where none is configured.
 const localName = "localhost"
 
-// hostOf returns the host of a base address. Clients take Link headers apart
-// at commas and angle brackets, so an address must have none.
+// hostOf returns the host of a base address. Clients split Link headers at commas and
+// angle brackets, so an address must have none.
 func hostOf(base string) (string, error) {
 	if base == "" {
 		return localName, nil

@@ -14,9 +14,8 @@ import (
 	"kith/app"
 )
 
-// statuses are the codes: why a request failed, for programs, each with its status. The
-// text of a code stays as it is; the sentence with it is for people and may change.
-// The doc of app/api says what each means; a test compares.
+// statuses are the error codes with their HTTP status. The doc of app/api says what each
+// means; a test compares.
 var statuses = map[string]int{
 	"invalid_request":           http.StatusBadRequest,
 	"invalid_token":             http.StatusUnauthorized,
@@ -41,7 +40,7 @@ var statuses = map[string]int{
 	"unknown_http_version":      http.StatusHTTPVersionNotSupported,
 }
 
-// byKind is the code of each kind of refusal that services know.
+// byKind is the code of each app.Kind.
 var byKind = map[app.Kind]string{
 	app.Internal:      "internal_error",
 	app.Invalid:       "invalid_request",
@@ -53,7 +52,7 @@ var byKind = map[app.Kind]string{
 	app.Busy:          "try_again",
 }
 
-// Refusal is what a caller reads of an error.
+// Refusal is what a caller sees of an error.
 type Refusal struct {
 	Status         int
 	Code, Sentence string
@@ -69,7 +68,7 @@ func Refuse(code, sentence string) *Refusal {
 
 func (e *Refusal) Error() string { return e.Sentence }
 
-// Body returns the answer. Where it is to a probe it names what is not ready.
+// Body returns the answer; that to a probe names what is not ready.
 func (e *Refusal) Body(notReady ...string) []byte {
 	b, _ := json.Marshal(struct { // texts always marshal
 		Error    string   `json:"error"`
@@ -79,7 +78,7 @@ func (e *Refusal) Body(notReady ...string) []byte {
 	return b
 }
 
-// The refusals that do not come from a service.
+// The refusals of this package and of the resources.
 var (
 	ErrNotFound = Refuse("not_found", "Record not found")
 	ErrEndpoint = Refuse("unknown_endpoint", "There is no such endpoint")
@@ -111,7 +110,7 @@ func Unprocessable(format string, args ...any) error {
 	return app.Refuse(app.Unprocessable, fmt.Sprintf(format, args...))
 }
 
-// refusalOf turns any error into what the caller reads.
+// refusalOf returns what the caller sees of any error.
 func refusalOf(err error) *Refusal {
 	var own *Refusal
 	var refusal *app.Error
@@ -135,8 +134,8 @@ func refusalOf(err error) *Refusal {
 	}
 }
 
-// fail answers a call with an error, and logs what the caller does not see: bugs as
-// errors, a database that is away as warnings. Refusals are not logged.
+// fail answers a call with an error, and logs its cause: a bug as an error, a database
+// that is away as a warning. Refusals are not logged.
 func (s *Server) fail(c *Call, err error) {
 	why := refusalOf(err)
 	status, level := why.Status, slog.LevelWarn

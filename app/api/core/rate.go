@@ -13,8 +13,8 @@ import (
 
 const (
 	rateWindow = 5 * time.Minute
-	// maxCounted is how many accounts, and as many addresses, have a counter of
-	// their own: some 80 MB each when there are so many.
+	// maxCounted is how many accounts, and how many addresses, have a counter of their
+	// own: some 80 MB each when all are used.
 	maxCounted = 1 << 20
 	// sharedCounters is how many counters the others share.
 	sharedCounters = 4096
@@ -22,7 +22,7 @@ const (
 	resetFormat = "2006-01-02T15:04:05.000000Z"
 )
 
-// rate counts the requests of the present window.
+// rate counts the requests of the current window.
 type rate struct {
 	limit   int
 	text    string // the limit, as a header
@@ -41,7 +41,7 @@ func newRate(limit int, proxies []netip.Prefix) *rate {
 
 const rateSeconds = int64(rateWindow / time.Second)
 
-// count counts a call, sets the headers of the rate limit and refuses what is over it.
+// count counts a call, sets the headers of the rate limit and refuses a call over it.
 func (r *rate) count(c *Call, now time.Time) error {
 	if r.limit <= 0 {
 		return nil
@@ -75,8 +75,8 @@ func (r *rate) count(c *Call, now time.Time) error {
 	return nil
 }
 
-// counter counts by key, in bounded memory: the first keys have a counter each,
-// later ones share some by their hash, so that all are counted, however many.
+// counter counts by key in bounded memory: the first keys have a counter each, later
+// ones share some by their hash, so that all are counted.
 type counter[K comparable] struct {
 	most   int
 	own    map[K]int
@@ -88,7 +88,6 @@ func newCounter[K comparable](most int) counter[K] {
 	return counter[K]{most: most, own: map[K]int{}, seed: maphash.MakeSeed(), shared: make([]int, sharedCounters)}
 }
 
-// add counts a key once more and returns its count.
 func (c *counter[K]) add(key K) int {
 	n, ok := c.own[key]
 	if ok || len(c.own) < c.most {
@@ -100,10 +99,9 @@ func (c *counter[K]) add(key K) int {
 	return *at
 }
 
-// client returns the address a request is counted under: the peer's, or, where
-// the peer is a trusted proxy, the last one in X-Forwarded-For that is not. A header
-// with anything else than addresses is ignored: the request counts for the proxy.
-// An IPv6 client is counted by its network of 64 bits.
+// client returns the address that a request counts for: the peer, or, where that is a
+// trusted proxy, the last one in X-Forwarded-For that is none. A header with anything
+// else than addresses is ignored. An IPv6 client counts by its network of 64 bits.
 func (r *rate) client(req *http.Request) netip.Addr {
 	peer, err := parseHop(req.RemoteAddr)
 	if err != nil {
@@ -123,8 +121,8 @@ func (r *rate) client(req *http.Request) netip.Addr {
 	return address
 }
 
-// parseHop reads an address as proxies write them: alone, with a port, or an IPv6
-// one in brackets with or without a port.
+// parseHop reads an address in the forms that proxies use: alone, with a port, or IPv6 in
+// brackets with or without a port.
 func parseHop(text string) (netip.Addr, error) {
 	if whole, ok := strings.CutPrefix(text, "["); ok {
 		if whole, ok = strings.CutSuffix(whole, "]"); ok {
@@ -137,7 +135,7 @@ func parseHop(text string) (netip.Addr, error) {
 		with, err = netip.ParseAddrPort(text)
 		a = with.Addr()
 	}
-	// A zone, or the IPv6 form of an IPv4 address, makes one address look like two.
+	// With a zone or in the IPv6 form of IPv4 one address would look like two.
 	return a.WithZone("").Unmap(), err
 }
 

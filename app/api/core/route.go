@@ -15,14 +15,14 @@ type Route struct {
 	Handle Handler
 }
 
-// Needs is what a route needs. The zero Needs is that of a public route that reads
-// no body, has a time limit and counts toward the rate limit.
+// Needs says what a route needs. The zero Needs is a public route that reads no body,
+// has a time limit and counts toward the rate limit.
 type Needs struct {
 	SignedIn bool     // a good token
-	Scopes   []string // of which the token must cover one; none: any token will do
-	// AnyID takes what is no id, too: Call.ID is then 0. Elsewhere that is 404.
+	Scopes   []string // of which the token must cover one; none: any token
+	// AnyID also takes what is no id: Call.ID is then 0. Elsewhere that is 404.
 	AnyID bool
-	// Body is NoBody, UsualBody, or how many bytes are let through even where
+	// Body is NoBody, UsualBody, or how many bytes are taken even where
 	// Config.MaxBody is less.
 	Body int64
 	// LongLived lifts the time limit and the deadlines of the connection: the answer
@@ -34,8 +34,8 @@ type Needs struct {
 	Quiet bool
 }
 
-// How long the body of a route may be. What is declared longer than
-// Config.MaxBody is refused by every route, also by those that read no body.
+// How long the body of a route may be. Routes that read no body, too, refuse one that
+// is declared longer than Config.MaxBody.
 const (
 	NoBody    = 0
 	UsualBody = 1 // up to Config.MaxBody
@@ -44,19 +44,19 @@ const (
 // Rate is the class of a route for the rate limit.
 type Rate int
 
-// The classes. Probes are free: a balancer that asks often must not lose its server.
+// The classes. Probes are free: a load balancer that asks often must not be refused.
 const (
 	Counted Rate = iota
 	Free
 )
 
-// Public is what a route needs that anybody may call.
+// Public is a route that anybody may call.
 var Public = Needs{}
 
-// SignedIn is what a route needs that asks for a token with one of the scopes.
+// SignedIn is a route that asks for a token with one of the scopes.
 func SignedIn(scopes ...string) Needs { return Needs{SignedIn: true, Scopes: scopes} }
 
-// WithBody is n with a body of so many bytes.
+// WithBody returns n with a body of so many bytes.
 func (n Needs) WithBody(bytes int64) Needs {
 	n.Body = bytes
 	return n

@@ -1,5 +1,5 @@
-// Package core takes a request from the connection to the handler of its route, and
-// the answer or the error back.
+// Package core takes a request to the handler of its route, and the answer or the error
+// back.
 //
 //	Server.serve ─► pass: CORS, session, rate, size, scope ─► Route.Handle
 //	                                                                │
@@ -7,8 +7,8 @@
 //
 // A Route says what it needs (see Needs); resources declare theirs in tables, and
 // app/api puts the tables together. A Call is one request: who calls, what was sent
-// (ID, Query, Body) and how to answer (Render, JSON, Link). Resources do not know the
-// codes of HTTP: errors get theirs in error.go.
+// (ID, Query, Body) and how to answer (Render, JSON, Link). Resources do not know HTTP's
+// status codes: errors get theirs in error.go.
 package core
 
 import (
@@ -23,19 +23,19 @@ import (
 	"strconv"
 	"strings"
 	"sync/atomic"
+	"time"
 
 	"github.com/labstack/echo/v4"
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// The pictures that every account has, under the paths that Mastodon has for accounts
-// without one.
+// The pictures that every account has, under Mastodon's paths for accounts without one.
 const (
 	AvatarPath = "/avatars/original/missing.png"
 	HeaderPath = "/headers/original/missing.png"
 )
 
-// Server answers the routes that it was given. It is safe for concurrent use.
+// Server answers its routes. It is safe for concurrent use.
 type Server struct {
 	cfg      Config
 	echo     *echo.Echo
@@ -50,7 +50,7 @@ type Server struct {
 	seconds  *prometheus.HistogramVec
 }
 
-// endpoint is a method and the pattern of a path; the empty method stands for all that
+// endpoint is a method and the pattern of a path; the empty method stands for those that
 // the path does not have.
 type endpoint struct{ method, path string }
 
@@ -79,8 +79,7 @@ func New(cfg Config, routes ...[]Route) (*Server, error) {
 	return s, nil
 }
 
-// add makes a route known. Echo only finds the pattern of a path: serve calls the
-// handler.
+// add registers a route. Echo only finds the pattern of a path: pass calls the handler.
 func (s *Server) add(method string, r *Route) {
 	s.echo.Add(method, r.Path, echo.NotFoundHandler)
 	s.byPath[endpoint{method, r.Path}] = r
@@ -92,9 +91,8 @@ func (s *Server) Routes() []Route { return slices.Clone(s.routes) }
 // ServeHTTP answers one request.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.echo.ServeHTTP(w, r) }
 
-// serve takes every request: id, time limit, the checks of pass, the handler, and at
-// the end errors, log line and metrics. next is Echo's answer to a path or a method that
-// is in no table.
+// serve handles every request: id, time limit, pass, and at the end errors, log line and
+// metrics. next is Echo's answer to a path or a method that is in no table.
 func (s *Server) serve(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(ec echo.Context) error {
 		c := &Call{Request: ec.Request(), Response: ec.Response(), server: s, begun: s.cfg.Now(), echo: ec, next: next, pattern: cmp.Or(ec.Path(), "none")}
@@ -104,12 +102,17 @@ func (s *Server) serve(next echo.HandlerFunc) echo.HandlerFunc {
 				c.route = &Route{}
 			}
 		}
-		c.id = s.requestID(c.Request)
+		c.id = c.Request.Header.Get(echo.HeaderXRequestID) // of the caller or a proxy
+		if c.id == "" || len(c.id) > maxRequestID || strings.Trim(c.id, idChars) != "" {
+			c.id = s.process + strconv.FormatUint(s.lastID.Add(1), 10)
+		}
 		c.Response.Header().Set(echo.HeaderXRequestID, c.id)
 		Protect(c.Response.Header())
 		ctx := c.Request.Context()
 		if c.route.LongLived {
-			c.liftDeadlines()
+			// Lift the server's deadlines, where the connection has any.
+			conn := http.NewResponseController(c.Response.Writer)
+			_, _ = conn.SetReadDeadline(time.Time{}), conn.SetWriteDeadline(time.Time{})
 		} else {
 			var cancel context.CancelFunc
 			ctx, cancel = context.WithTimeout(ctx, s.cfg.RequestTimeout)
@@ -124,8 +127,8 @@ func (s *Server) serve(next echo.HandlerFunc) echo.HandlerFunc {
 	}
 }
 
-// pass lets a call through to its route: CORS, session, rate, size, scope and id. A panic
-// becomes an error.
+// pass checks a call, CORS, session, rate, size, scope and id, and calls its handler. A
+// panic becomes an error.
 func (s *Server) pass(ctx context.Context, c *Call) (err error) {
 	defer func() {
 		if p := recover(); p == http.ErrAbortHandler {
@@ -139,8 +142,8 @@ func (s *Server) pass(ctx context.Context, c *Call) (err error) {
 	shared := ours || strings.HasPrefix(r.URL.Path, "/.well-known/") || strings.HasPrefix(r.URL.Path, "/nodeinfo/") ||
 		r.URL.Path == AvatarPath || r.URL.Path == HeaderPath
 	if shared {
-		// Pages of every origin may read the answer. There are no cookies here, so
-		// a page can do no more than its visitor's token allows.
+		// Pages of every origin may read the answer. There are no cookies, so a page
+		// can do no more than its visitor's token allows.
 		h["Access-Control-Allow-Origin"] = anyOrigin
 		h["Access-Control-Expose-Headers"] = exposed
 	}
@@ -184,8 +187,10 @@ func (s *Server) pass(ctx context.Context, c *Call) (err error) {
 	return c.route.Handle(ctx, c)
 }
 
-// maxLoggedPath is how much of an unknown path a log line has.
-const maxLoggedPath = 200
+const (
+	maxRequestID  = 64  // a longer id of a caller is replaced
+	maxLoggedPath = 200 // a log line has no more of an unknown path
+)
 
 // done counts and logs a call that was answered.
 func (s *Server) done(c *Call) {
@@ -195,7 +200,7 @@ func (s *Server) done(c *Call) {
 	case http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut,
 		http.MethodPatch, http.MethodDelete, http.MethodOptions:
 	default:
-		method = "other" // made up methods must not become series
+		method = "other" // a made up method must not become a time series
 	}
 	code := strconv.Itoa(status)
 	s.requests.WithLabelValues(route, method, code).Inc()
@@ -224,18 +229,7 @@ func (s *Server) done(c *Call) {
 	s.cfg.Log.LogAttrs(ctx, level, "request", attrs...)
 }
 
-// requestID returns the id that the caller or a proxy gave, if it is well-formed, or a
-// new one: a word for this process and a number.
-func (s *Server) requestID(r *http.Request) string {
-	id := r.Header.Get(echo.HeaderXRequestID)
-	if id == "" || len(id) > 64 || strings.Trim(id, idChars) != "" {
-		return s.process + strconv.FormatUint(s.lastID.Add(1), 10)
-	}
-	return id
-}
-
-// Headers that are the same on every answer share their values, which must not be
-// changed.
+// Answers share these values of headers: they must not be changed.
 var (
 	anyOrigin = []string{"*"}
 	exposed   = []string{"Link, Mastodon-Async-Refresh, Retry-After, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, X-Request-Id"}
@@ -245,18 +239,17 @@ var (
 	noPage    = []string{"default-src 'none'; frame-ancestors 'none'"}
 )
 
-// Protect sets what holds for every answer unless a route says otherwise. Nothing
-// is kept by caches on the way: two callers may see two things, and where no
-// public address is configured an answer has the name by which its caller called
-// us. Browsers take no answer for a page or a script.
+// Protect sets the headers of every answer, unless a route sets others. Caches on the way
+// keep nothing: callers see different things, and without a BaseURL an answer has the
+// name that its caller used for us. Browsers take no answer for a page or a script.
 func Protect(h http.Header) {
 	h[echo.HeaderCacheControl] = noStore
 	h[echo.HeaderXContentTypeOptions] = noSniff
 	h[echo.HeaderContentSecurityPolicy] = noPage
 }
 
-// allowMethods answers a preflight. A star would not cover Authorization, so
-// the headers that were asked for are named.
+// allowMethods answers a preflight. A star would not cover Authorization, so it names
+// the headers that were asked for.
 func allowMethods(h http.Header, wanted string) {
 	h.Set("Access-Control-Allow-Methods", "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS")
 	h.Set("Access-Control-Max-Age", "7200")

@@ -13,8 +13,7 @@ import (
 	"kith/app/token"
 )
 
-// Tokens verifies bearer tokens. It is an interface because in tests its keys cannot
-// be fetched.
+// Tokens verifies bearer tokens. It is an interface because tests let it fail.
 type Tokens interface {
 	Verify(ctx context.Context, text string) (token.Claims, error)
 }
@@ -27,18 +26,17 @@ const (
 	maxSessions = 16384 // in each of two generations
 )
 
-// session is a token that was found good.
 type session struct {
 	claims token.Claims
 	until  time.Time // when the token must be verified again
 }
 
-// tokenSum stands for a token, so that a long one takes no more memory than a short one,
-// and a dump of the memory shows none.
+// tokenSum is the hash of a token: long tokens take no more memory than short ones, and
+// a memory dump shows none.
 type tokenSum [sha256.Size]byte
 
-// sessions remembers tokens that were found good. When one generation is full
-// it becomes the old one, and tokens that are still used move to the new one.
+// sessions remembers good tokens. A full generation becomes the old one, and tokens that
+// are still used move to the new one.
 type sessions struct {
 	cfg      Config
 	mu       sync.Mutex
@@ -47,10 +45,9 @@ type sessions struct {
 
 func newSessions(cfg Config) *sessions { return &sessions{cfg: cfg, now: map[tokenSum]session{}} }
 
-// of returns the claims of the Authorization headers of a request. Several
-// are refused: a proxy in front may have checked another one than we would. A header
-// without a bearer token has no claims, nor has an empty token, which clients without
-// one send.
+// of returns the claims of a request's Authorization headers. Several are refused: a
+// proxy in front may have checked another one than we would. A header without a bearer
+// token has no claims, nor has the empty token that signed-out clients send.
 func (s *sessions) of(ctx context.Context, headers []string) (token.Claims, error) {
 	if len(headers) > 1 {
 		return token.Claims{}, errTwoTokens
@@ -111,7 +108,7 @@ func (s *sessions) verify(ctx context.Context, text string) (token.Claims, error
 	return claims, err
 }
 
-// put remembers a session; the caller holds the lock.
+// put remembers a session. The caller holds the lock.
 func (s *sessions) put(sum tokenSum, one session) {
 	if len(s.now) >= maxSessions {
 		s.old, s.now = s.now, map[tokenSum]session{}

@@ -8,9 +8,8 @@ import (
 	"unicode/utf8"
 )
 
-// Values are the parameters of a query or a body in the order they came. The
-// brackets of an array are not part of a name: id=1, id[]=1 and id[0]=1 are
-// the same.
+// Values are the parameters of a query or a body in their order. The brackets of an
+// array are not part of a name: id=1, id[]=1 and id[0]=1 are the same.
 type Values []value
 
 type value struct {
@@ -24,10 +23,10 @@ type shape uint8
 const (
 	single  shape = iota
 	element       // of an array
-	odd           // an object, or an array in an array: no parameter is one
+	odd           // an object or an array in an array: no parameter
 )
 
-// How many lists show on a page.
+// How many accounts a page has.
 const (
 	defaultLimit = 40
 	maxLimit     = 80
@@ -36,9 +35,8 @@ const (
 // Query returns the parameters of the query.
 func (c *Call) Query() (Values, error) { return readQuery(c.Request.URL.RawQuery) }
 
-// readQuery reads name=value pairs as they stand in a query or a form. It is
-// written out because a page asks for forty ids, and url.ParseQuery makes a
-// map of slices of them first.
+// readQuery reads the name=value pairs of a query or a form. It is our own because a
+// page asks for forty ids, and url.ParseQuery makes a map of slices of them first.
 func readQuery(raw string) (Values, error) {
 	if raw == "" {
 		return nil, nil
@@ -48,7 +46,7 @@ func readQuery(raw string) (Values, error) {
 		return nil, errTooManyValues
 	}
 	v := make(Values, 0, n)
-	var written, name string // a name as it was written last, and as it is meant
+	var written, name string // of the last pair: the name as sent, and without escapes and brackets
 	for raw != "" {
 		var pair string
 		pair, raw, _ = strings.Cut(raw, "&")
@@ -125,8 +123,8 @@ func (v Values) One(name string) (text string, err error) {
 	return text, nil
 }
 
-// All returns the values of a name without empty ones, and whether there were
-// any at all: an empty array is one empty value.
+// All returns the values of a name without empty ones, and whether there are any at
+// all: an empty array is one empty value.
 func (v Values) All(name string) (texts []string, given bool, err error) {
 	for _, one := range v {
 		if one.name == name {
@@ -142,10 +140,10 @@ func (v Values) All(name string) (texts []string, given bool, err error) {
 	return texts, given, nil
 }
 
-// IDs returns the account ids of the query, id[]=, at most so many. What is no id is
-// left out, as no account has it; an id that is named twice comes twice.
+// IDs returns the account ids of the query, id[]=, and refuses more than most. What is
+// no id is left out, as no account has it; repeats stay.
 func (c *Call) IDs(most int) ([]uint64, error) {
-	v, err := c.Query()
+	v, err := readQuery(c.Request.URL.RawQuery)
 	if err != nil {
 		return nil, err
 	}
@@ -165,7 +163,7 @@ func (c *Call) IDs(most int) ([]uint64, error) {
 	return ids, nil
 }
 
-// ParseID reads an account id as we write it; what is none is 0.
+// ParseID reads an account id in our form: decimal, without leading zeros.
 func ParseID(s string) (uint64, bool) {
 	id, err := strconv.ParseUint(s, 10, 63)
 	if err != nil || id == 0 || s[0] == '0' {
@@ -174,7 +172,8 @@ func ParseID(s string) (uint64, bool) {
 	return id, true
 }
 
-// Limit reads how many are wanted: a minus is passed over, too many are cut.
+// Limit returns how many are wanted. A minus is ignored, and more than a page has is a
+// whole page.
 func (v Values) Limit() (int, error) {
 	text := strings.TrimPrefix(v.Get("limit"), "-")
 	if text == "" {
@@ -190,7 +189,7 @@ func (v Values) Limit() (int, error) {
 	return int(min(n, maxLimit)), nil
 }
 
-// Flag returns true or false, nil where none was given.
+// Flag returns true or false, nil where none is given.
 func (v Values) Flag(name string) (*bool, error) {
 	text, err := v.One(name)
 	yes := false
@@ -206,7 +205,7 @@ func (v Values) Flag(name string) (*bool, error) {
 	return &yes, nil
 }
 
-// Number returns a whole number, 0 where none was given.
+// Number returns a whole number, 0 where none is given.
 func (v Values) Number(name string) (int64, error) {
 	text, err := v.One(name)
 	if text == "" {

@@ -1,5 +1,4 @@
-// Package entity makes what answers consist of, as clients of Mastodon read it:
-// accounts and relationships.
+// Package entity encodes accounts and relationships as Mastodon's clients read them.
 package entity
 
 import (
@@ -26,7 +25,7 @@ type Account struct {
 	site *site
 }
 
-// site is where the caller reached us. It is the same for a whole page.
+// site is the part of an account that is the same for a whole page.
 type site struct {
 	base     string // public address
 	pictures string // the fields of the avatar and the header
@@ -96,15 +95,15 @@ func AppendCredential(b []byte, a Account, requests int) []byte {
 	return append(b, `},"role":{"id":"-99","name":"","permissions":"0","color":"","highlighted":false}}`...)
 }
 
-// AppendFamiliar appends a FamiliarFollowers: who of those whom the caller follows
-// follows id.
+// AppendFamiliar appends a FamiliarFollowers: those who follow id among the people that
+// the caller follows.
 func AppendFamiliar(b []byte, id uint64, people []Account) []byte {
 	b = append(strconv.AppendUint(append(b, `{"id":"`...), id, 10), `","accounts":`...)
 	return append(AppendArray(b, people, AppendAccount), '}')
 }
 
-// AppendSuggestion appends a Suggestion. Of the words that clients know for a
-// source, past_interactions is the old one for friends of friends.
+// AppendSuggestion appends a Suggestion. past_interactions is what old clients know for
+// friends of friends.
 func AppendSuggestion(b []byte, a Account) []byte {
 	b = AppendAccount(append(b, `{"source":"past_interactions","sources":["friends_of_friends"],"account":`...), a)
 	return append(b, '}')
@@ -157,7 +156,7 @@ func AppendRelationship(b []byte, r relation.Relationship) []byte {
 	return append(appendString(b, r.Note), '}')
 }
 
-// AppendArray appends an array, each of its items as one does it.
+// AppendArray appends an array, each item with one.
 func AppendArray[T any](b []byte, items []T, one func([]byte, T) []byte) []byte {
 	b = append(b, '[')
 	for i, item := range items {
@@ -169,8 +168,8 @@ func AppendArray[T any](b []byte, items []T, one func([]byte, T) []byte) []byte 
 	return append(b, ']')
 }
 
-// appendString appends a JSON string: plain ASCII as it is, everything else
-// the way encoding/json does it.
+// appendString appends a JSON string: plain ASCII as it is, all else through
+// encoding/json.
 func appendString(b []byte, s string) []byte {
 	for i := range len(s) {
 		if c := s[i]; c < ' ' || c >= utf8.RuneSelf || c == '"' || c == '\\' || c == '<' || c == '>' || c == '&' {
@@ -181,7 +180,7 @@ func appendString(b []byte, s string) []byte {
 	return append(append(append(b, '"'), s...), '"')
 }
 
-// appendUntil appends a moment in unix seconds, 0 as null.
+// appendUntil appends a time in unix seconds, 0 as null.
 func appendUntil(b []byte, seconds uint32) []byte {
 	if seconds == 0 {
 		return append(b, "null"...)
@@ -189,9 +188,9 @@ func appendUntil(b []byte, seconds uint32) []byte {
 	return appendTime(b, int64(seconds)*1000)
 }
 
-// appendTime appends a moment in unix milliseconds, as clients know it:
-// "2006-01-02T15:04:05.000Z". RFC 3339 is the one layout that package time has a fast
-// way for; with the other one times took a third of a page.
+// appendTime appends a time in unix milliseconds as "2006-01-02T15:04:05.000Z". RFC 3339
+// is the one layout that package time formats fast; with this one as the layout, times
+// took a third of a page.
 func appendTime(b []byte, millis int64) []byte {
 	t := time.UnixMilli(millis).UTC()
 	b = t.AppendFormat(append(b, '"'), time.RFC3339)

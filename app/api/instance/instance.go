@@ -1,5 +1,5 @@
-// Package instance answers what server this is, and with what kith does not have and
-// apps ask for when they start.
+// Package instance answers what server this is, and with nothing where apps ask at their
+// start for what kith does not have.
 package instance
 
 import (
@@ -43,13 +43,12 @@ func Routes(about About) []core.Route {
 	}
 }
 
-// level is the version of Mastodon whose API this is like; apps read it to
-// know what they may use.
+// level is the version of Mastodon whose API this is; apps read it to know what they may
+// use.
 const level = "4.3.0"
 
 func (about About) version() string { return level + " (compatible; kith " + about.Version + ")" }
 
-// object is a JSON object with fields that are always the same.
 type object = map[string]any
 
 func (about About) instance(_ context.Context, c *core.Call) error {
@@ -83,8 +82,8 @@ func (about About) instanceV2(_ context.Context, c *core.Call) error {
 	})
 }
 
-// configuration is what both instance entities say about limits. Nothing can
-// be posted yet, but clients read these numbers without looking first.
+// configuration has the limits of both instance entities. Nothing can be posted yet, but
+// clients read these numbers without a check.
 func configuration() object {
 	return object{
 		"accounts":          object{"max_featured_tags": 0, "max_pinned_statuses": 0},
@@ -94,7 +93,7 @@ func configuration() object {
 	}
 }
 
-// streaming is our address as one of web sockets.
+// streaming is our address for web sockets.
 func streaming(base string) string { return "ws" + strings.TrimPrefix(base, "http") }
 
 func (about About) nodeinfoLinks(_ context.Context, c *core.Call) error {
@@ -103,8 +102,8 @@ func (about About) nodeinfoLinks(_ context.Context, c *core.Call) error {
 	}}})
 }
 
-// nodeinfo says which software this is. Clients that do not know kith look at
-// the upstream to learn which API it speaks.
+// nodeinfo names the software. Clients that do not know kith see from upstream which API
+// it speaks.
 func (about About) nodeinfo(_ context.Context, c *core.Call) error {
 	return c.JSON(object{
 		"version": "2.0", "software": object{"name": "kith", "version": about.Version},

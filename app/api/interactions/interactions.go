@@ -1,5 +1,4 @@
-// Package interactions takes what the product's own servers saw accounts do with each
-// other.
+// Package interactions takes the interactions that the product's own servers report.
 package interactions
 
 import (
@@ -16,13 +15,12 @@ import (
 
 const (
 	maxSent = 1000
-	// maxValues is how many values an interaction may have on average, those that we
-	// do not know included.
+	// maxValues is how many values an interaction may have on average, unknown ones
+	// included.
 	maxValues = 16
-	// maxBody lets as many through as may come at once, whatever the limit for other
-	// bodies.
+	// maxBody has room for maxSent, whatever the limit of other bodies.
 	maxBody = 256 << 10
-	// maxAhead is how much later than ours the clocks of the product's servers may be.
+	// maxAhead is how far the clocks of the product's servers may be ahead of ours.
 	maxAhead = 5 * time.Minute
 )
 
@@ -68,8 +66,8 @@ func (r resource) take(_ context.Context, c *core.Call) error {
 	return c.Accepted()
 }
 
-// sent is one interaction as the product sends it: ids as text or as numbers, a moment
-// as RFC 3339 or unix seconds.
+// sent is one interaction as it is sent: ids as strings or numbers, the time as RFC 3339
+// or unix seconds.
 type sent struct {
 	Actor  json.RawMessage `json:"actor"`
 	Target json.RawMessage `json:"target"`
@@ -79,7 +77,7 @@ type sent struct {
 
 func unquoted(raw json.RawMessage) string { return string(bytes.Trim(raw, `"`)) }
 
-// event returns what was sent, or why it cannot be.
+// event returns the event, or why it is refused.
 func (in sent) event(now time.Time) (e interaction.Event, why string) {
 	var ok bool
 	e.Kind = in.Kind

@@ -1,7 +1,7 @@
-// Package listener bounds the connections of an HTTP server. When they are all taken, or
-// the process may open no more files, the one that has waited longest for a request is
-// closed to let the next in, so that a client that holds many keeps no other out. One
-// with a request under way never is: while all have one, the next waits.
+// Package listener bounds the connections of an HTTP server. When all are taken, or the
+// process may open no more files, the connection that has waited longest for a request is
+// closed to let the next in, so that a client that holds many keeps no other out. A
+// connection with a request under way is never closed: while all have one, the next waits.
 //
 // It also puts into JSON what net/http answers by itself in plain text, or, to an unknown
 // Expect, without a body. There is no hook for that. Each of these answers is one write
@@ -26,7 +26,6 @@ import (
 	"kith/app/api/core"
 )
 
-// warnEvery is how often the log says that connections are scarce.
 const warnEvery = 10 * time.Second
 
 // Listener accepts a bounded number of connections. It is safe for concurrent use.
@@ -41,21 +40,20 @@ type Listener struct {
 	reclaimed int
 	warned    time.Time
 
-	room   chan struct{} // has an element when there may be room again
+	room   chan struct{} // has an element when there may be room
 	ended  chan struct{} // closed when the listener is
 	ending sync.Once
 }
 
 var _ net.Listener = (*Listener)(nil)
 
-// New lets through what l accepts, most connections at a time.
+// New accepts from l, most connections at a time.
 func New(l net.Listener, most int, log *slog.Logger) *Listener {
 	return &Listener{Listener: l, most: most, log: log, room: make(chan struct{}, 1), ended: make(chan struct{})}
 }
 
-// Server makes the server that h is reached through on l, with limits on
-// how slow and how long-winded a client may be. Call its Serve with l, and
-// Shutdown to let requests under way end.
+// Server makes a server of h with limits on the time and the headers of a request. Call
+// its Serve with l, and Shutdown to let requests under way end.
 func Server(h http.Handler, l *Listener) *http.Server {
 	return &http.Server{
 		Handler:           h,
@@ -65,12 +63,12 @@ func Server(h http.Handler, l *Listener) *http.Server {
 		WriteTimeout:      60 * time.Second,
 		IdleTimeout:       2 * time.Minute,
 		MaxHeaderBytes:    32 << 10,
-		// OPTIONS * is a path that we do not have, too.
+		// OPTIONS * is an unknown path, too.
 		DisableGeneralOptionsHandler: true,
 	}
 }
 
-// Register shows the metrics of the connections.
+// Register registers the metrics of the connections.
 func (l *Listener) Register(reg prometheus.Registerer) error {
 	read := func(what func() int) func() float64 {
 		return func() float64 {
@@ -105,12 +103,12 @@ func (l *Listener) Accept() (net.Conn, error) {
 		reclaimed := l.reclaim()
 		l.warn("no more files can be opened: connections that wait longest for a request are closed", "err", err)
 		if !reclaimed {
-			return nil, err // the server waits a little and comes again
+			return nil, err // the server waits a little and tries again
 		}
 	}
 }
 
-// admit makes raw one of ours once there is room.
+// admit counts raw once there is room for it.
 func (l *Listener) admit(raw net.Conn) (net.Conn, error) {
 	for {
 		l.mu.Lock()
@@ -150,7 +148,7 @@ func (l *Listener) reclaim() bool {
 	return true
 }
 
-// changed follows the life of a connection, as http.Server.ConnState.
+// changed notes which connections have a request under way; it is http.Server.ConnState.
 func (l *Listener) changed(nc net.Conn, state http.ConnState) {
 	c, ok := nc.(*conn)
 	if !ok {
@@ -172,7 +170,7 @@ func (l *Listener) changed(nc net.Conn, state http.ConnState) {
 	}
 }
 
-// warn logs, now and then, that connections are scarce.
+// warn logs that connections are scarce, at most once in warnEvery.
 func (l *Listener) warn(what string, args ...any) {
 	l.mu.Lock()
 	now, reclaimed := time.Now(), l.reclaimed
@@ -222,9 +220,8 @@ func (c *conn) Close() error {
 	return err
 }
 
-// CloseWrite ends the answer. net/http calls it before it
-// closes a connection on which the client may still be sending, so that the client
-// reads the answer to its end.
+// CloseWrite ends the answer. net/http calls it before it closes a connection on which
+// the client may still be sending, so that the client reads the answer to its end.
 func (c *conn) CloseWrite() error {
 	if half, ok := c.Conn.(interface{ CloseWrite() error }); ok {
 		return half.CloseWrite()

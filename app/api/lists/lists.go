@@ -14,11 +14,11 @@ import (
 
 type resource struct {
 	entity.Accounts
-	affinity *affinity.Service // nil: friends are in the order of time only
+	affinity *affinity.Service // nil: friends are ordered by time
 }
 
-// Routes returns the routes of lists. One's own friends come in the order of affinity,
-// if there is any.
+// Routes returns the routes of lists. The caller's own friends come in the order of
+// affinity, if there is one.
 func Routes(of entity.Accounts, order *affinity.Service) []core.Route {
 	const one = "/api/v1/accounts/:id"
 	r, rel := resource{of, order}, of.Relations
@@ -35,14 +35,14 @@ func Routes(of entity.Accounts, order *affinity.Service) []core.Route {
 // load returns a page of the list of owner, as viewer may see it.
 type load func(ctx context.Context, viewer, owner uint64, r relation.Range) (relation.Page, error)
 
-// own loads a list that only its owner sees: the caller.
+// own loads a list that only its owner, the caller, sees.
 func own(list func(ctx context.Context, owner uint64, r relation.Range) (relation.Page, error)) load {
 	return func(ctx context.Context, viewer, _ uint64, r relation.Range) (relation.Page, error) {
 		return list(ctx, viewer, r)
 	}
 }
 
-// page answers with a page of a list, each account as write writes it.
+// page answers with a page of a list, each account encoded by write.
 func (r resource) page(list load, write func([]byte, entity.Account) []byte) core.Handler {
 	return func(ctx context.Context, c *core.Call) error {
 		q, err := c.Query()
@@ -72,7 +72,7 @@ func (r resource) page(list load, write func([]byte, entity.Account) []byte) cor
 			}
 			found[i].MutedUntil = p.People[at].MutedUntil
 		}
-		// Entries that were left out for the viewer count: no account is skipped or
+		// The cursors cover entries left out for the viewer: no account is skipped or
 		// comes twice.
 		var next, prev string
 		if p.First.ID != 0 {
@@ -86,8 +86,8 @@ func (r resource) page(list load, write func([]byte, entity.Account) []byte) cor
 	}
 }
 
-// rangeOf reads limit, max_id, since_id and min_id. Of the last two min_id
-// wins, as in Mastodon: the page then begins right after it.
+// rangeOf reads limit, max_id, since_id and min_id. Of the last two min_id wins, as in
+// Mastodon: the page then begins right after it.
 func rangeOf(q core.Values) (relation.Range, error) {
 	var r relation.Range
 	var err error
@@ -125,9 +125,8 @@ const (
 	byTime     = "recent"
 )
 
-// friends answers with a page of somebody's friends. Who owns the list sees it
-// in the order of affinity, unless order or a cursor says otherwise; everybody
-// else sees it by time.
+// friends answers with a page of somebody's friends. The owner of the list sees it in the
+// order of affinity, unless order or a cursor says otherwise; all others by time.
 func (r resource) friends(ctx context.Context, c *core.Call) error {
 	q, err := c.Query()
 	if err != nil {

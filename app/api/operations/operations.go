@@ -1,5 +1,5 @@
-// Package operations has the pages for whoever runs a process: does it live, is it
-// ready, and its metrics.
+// Package operations answers whoever runs the process: is it alive, is it ready, and its
+// metrics.
 package operations
 
 import (
@@ -19,8 +19,7 @@ const (
 	metricsPath = "/metrics"
 )
 
-// What a process says of itself that has nothing to complain of; Mastodon calls
-// readiness health, and has other words for it.
+// The good answers. Mastodon calls readiness health, with another answer.
 const (
 	alive   = `{"status":"ok"}`
 	healthy = `{"status":"UP"}`
@@ -47,7 +46,7 @@ func Routes(ready Ready, metrics *prometheus.Registry) []core.Route {
 	}))
 }
 
-// answer says good, or names what is not ready.
+// answer answers good, or names what is not ready.
 func (ready Ready) answer(ctx context.Context, w http.ResponseWriter, good string) error {
 	if missing := ready(ctx); len(missing) > 0 {
 		return core.Send(w, core.ErrNotReady.Status, core.ErrNotReady.Body(missing...))
@@ -55,8 +54,7 @@ func (ready Ready) answer(ctx context.Context, w http.ResponseWriter, good strin
 	return core.Send(w, http.StatusOK, []byte(good))
 }
 
-// Handler makes /livez, /readyz and /metrics for an address of their own, whatever the
-// process does.
+// Handler serves /livez, /readyz and /metrics on an address of their own, in any process.
 func Handler(metrics *prometheus.Registry, ready Ready) http.Handler {
 	show := promhttp.HandlerFor(metrics, promhttp.HandlerOpts{})
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

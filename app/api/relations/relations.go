@@ -1,4 +1,4 @@
-// Package relations answers what accounts are to each other, and changes that.
+// Package relations answers and changes what accounts are to each other.
 package relations
 
 import (
@@ -24,14 +24,14 @@ func Routes(of entity.Accounts) []core.Route {
 	return []core.Route{
 		core.Get("/api/v1/accounts/relationships", read, r.relationships),
 		core.Get("/api/v1/accounts/familiar_followers", read, r.familiarFollowers),
-		core.Post(one+"/follow", follows.WithBody(core.UsualBody), r.follow),
+		core.Post(one+"/follow", follows.WithBody(core.UsualBody), answer(r.follow)),
 		core.Post(one+"/unfollow", follows, change(r.Unfollow)),
 		core.Post(one+"/remove_from_followers", follows, change(r.RemoveFollower)),
 		core.Post(one+"/block", blocks, change(r.Block)),
 		core.Post(one+"/unblock", blocks, change(r.Unblock)),
-		core.Post(one+"/mute", mutes.WithBody(core.UsualBody), r.mute),
+		core.Post(one+"/mute", mutes.WithBody(core.UsualBody), answer(r.mute)),
 		core.Post(one+"/unmute", mutes, change(r.Unmute)),
-		core.Post(one+"/note", core.SignedIn("write:accounts").WithBody(core.UsualBody), r.note),
+		core.Post(one+"/note", core.SignedIn("write:accounts").WithBody(core.UsualBody), answer(r.note)),
 		core.Post(request+"/authorize", follows, change(r.Authorize)),
 		core.Post(request+"/reject", follows, change(r.Reject)),
 	}
@@ -85,72 +85,72 @@ func (r resource) familiarFollowers(ctx context.Context, c *core.Call) error {
 	})
 }
 
-// change answers with what the target is after a change without parameters.
-func change(do func(ctx context.Context, actor, target uint64) (relation.Relationship, error)) core.Handler {
+// answer answers with what the target is after a change.
+func answer(do func(context.Context, *core.Call) (relation.Relationship, error)) core.Handler {
 	return func(ctx context.Context, c *core.Call) error {
-		r, err := do(ctx, c.Account, c.ID)
-		return answer(c, r, err)
+		r, err := do(ctx, c)
+		if err != nil {
+			return err
+		}
+		return c.Render(func(b []byte) []byte { return entity.AppendRelationship(b, r) })
 	}
 }
 
-func answer(c *core.Call, r relation.Relationship, err error) error {
-	if err != nil {
-		return err
-	}
-	return c.Render(func(b []byte) []byte { return entity.AppendRelationship(b, r) })
+// change answers a change without parameters.
+func change(do func(ctx context.Context, actor, target uint64) (relation.Relationship, error)) core.Handler {
+	return answer(func(ctx context.Context, c *core.Call) (relation.Relationship, error) {
+		return do(ctx, c.Account, c.ID)
+	})
 }
 
-func (r resource) follow(ctx context.Context, c *core.Call) error {
+func (r resource) follow(ctx context.Context, c *core.Call) (none relation.Relationship, err error) {
 	sent, err := c.Body()
 	if err != nil {
-		return err
+		return none, err
 	}
 	var o relation.FollowOptions
 	if o.Reposts, err = sent.Flag("reblogs"); err != nil {
-		return err
+		return none, err
 	}
 	if o.Notify, err = sent.Flag("notify"); err != nil {
-		return err
+		return none, err
 	}
 	languages, given, err := sent.All("languages")
 	if err != nil {
-		return err
+		return none, err
 	}
 	if given {
 		o.Languages = &languages
 	}
-	after, err := r.Follow(ctx, c.Account, c.ID, o)
-	return answer(c, after, err)
+	return r.Follow(ctx, c.Account, c.ID, o)
 }
 
-func (r resource) mute(ctx context.Context, c *core.Call) error {
+func (r resource) mute(ctx context.Context, c *core.Call) (none relation.Relationship, err error) {
 	sent, err := c.Body()
 	if err != nil {
-		return err
+		return none, err
 	}
 	notifications, err := sent.Flag("notifications")
 	if err != nil {
-		return err
+		return none, err
 	}
 	seconds, err := sent.Number("duration")
 	if err != nil {
-		return err
+		return none, err
 	}
 	const most = int64(1<<63-1) / int64(time.Second) // what a Duration can hold; the service refuses more than its limit
 	duration := time.Duration(min(max(seconds, -most), most)) * time.Second
-	after, err := r.Mute(ctx, c.Account, c.ID, notifications == nil || *notifications, duration)
-	return answer(c, after, err)
+	return r.Mute(ctx, c.Account, c.ID, notifications == nil || *notifications, duration)
 }
 
-func (r resource) note(ctx context.Context, c *core.Call) error {
+func (r resource) note(ctx context.Context, c *core.Call) (none relation.Relationship, err error) {
 	sent, err := c.Body()
 	if err != nil {
-		return err
+		return none, err
 	}
 	comment, err := sent.One("comment")
 	if err != nil {
-		return err
+		return none, err
 	}
-	after, err := r.SetNote(ctx, c.Account, c.ID, comment)
-	return answer(c, after, err)
+	return r.SetNote(ctx, c.Account, c.ID, comment)
 }

@@ -1,4 +1,4 @@
-// Package suggestions has the accounts that one may want to follow.
+// Package suggestions answers with accounts that the caller may want to follow.
 package suggestions
 
 import (
@@ -47,8 +47,8 @@ func (r resource) list(ctx context.Context, c *core.Call) error {
 	return c.Render(func(b []byte) []byte { return entity.AppendArray(b, found, entity.AppendSuggestion) })
 }
 
-// dismiss keeps an account from being suggested. As in Mastodon it does not matter
-// whether it was suggested, or exists.
+// dismiss keeps an account from being suggested. As in Mastodon it need not have been
+// suggested, or exist.
 func (r resource) dismiss(ctx context.Context, c *core.Call) error {
 	if c.ID != 0 && r.suggest != nil {
 		_, err := r.Accounts.Accounts.One(ctx, c.ID)
