@@ -56,7 +56,8 @@ func (w *walker) step() bool {
 		d = uint64(w.key) - d // wraps past 32 bits if d is too much
 	}
 	if !ok || d > math.MaxUint32 {
-		return w.fail()
+		w.bad, w.n = true, 0
+		return false
 	}
 	w.key = uint32(d)
 	w.i++
@@ -65,7 +66,8 @@ func (w *walker) step() bool {
 	}
 	d, ok = w.number()
 	if w.diff = unzigzag(d); !ok || w.diff > int64(w.key) || -w.diff > int64(w.key) {
-		return w.fail()
+		w.bad, w.n = true, 0
+		return false
 	}
 	return true
 }
@@ -117,12 +119,8 @@ func (w *walker) skip(t uint32) {
 	w.at, w.i, w.key = at, i, uint32(key)
 }
 
-func (w *walker) fail() bool {
-	w.bad, w.n = true, 0
-	return false
-}
-
-// err returns what stopped the steps, if it was not the end.
+// err returns what stopped the steps, if it was not the end. It is made here and not kept
+// in the walker, which would then move to the heap with its view.
 func (w *walker) err() error {
 	if w.bad {
 		return fmt.Errorf("%w: times of %v, at entry %d", ErrFormat, w.s, w.i)

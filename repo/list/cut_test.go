@@ -2,7 +2,6 @@ package list
 
 import (
 	"bytes"
-	"slices"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -39,7 +38,9 @@ func TestList_Cut(t *testing.T) {
 			}
 			if s == Options {
 				for _, id := range idsOf(cut, s) {
-					l.Take(cut, id)
+					if err := l.SetPacked(id, cut.Packed(id)); err != nil {
+						rt.Fatal(err)
+					}
 				}
 			} else {
 				l.Join(cut, s)
@@ -82,27 +83,4 @@ func TestList_CutAt(t *testing.T) {
 			rt.Fatalf("%d and %d entries, want %d", n, l.Len(Followers), len(all))
 		}
 	})
-}
-
-// TestList_Take moves what two lists say about an id.
-func TestList_Take(t *testing.T) {
-	l, o := New(), New()
-	o.AddFollower(5, 7)
-	o.AddFollower(6, 7)
-	o.Put(Blocking, 5, 8)
-	o.Put(Muting, 5, 8)
-	_, _ = o.SetOption(5, Option{MuteUntil: 9})
-	l.Put(Muting, 5, 1)
-	if !l.Take(o, 5) || l.Take(o, 4) {
-		t.Fatal("took nothing, or what is not there")
-	}
-	_, follower := l.Times(5)
-	blocking, _ := l.Time(Blocking, 5)
-	muting, _ := l.Time(Muting, 5)
-	if follower != 7 || blocking != 8 || muting != 1 || l.Option(5).MuteUntil != 9 {
-		t.Errorf("got follower since %d, blocking since %d, muting since %d, %+v", follower, blocking, muting, l.Option(5))
-	}
-	if o.Rel(5) != IsMuting || !slices.Equal(idsOf(o, Followers), []uint64{6}) {
-		t.Errorf("left behind: %b, followers %v", o.Rel(5), idsOf(o, Followers))
-	}
 }

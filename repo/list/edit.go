@@ -1,39 +1,6 @@
 package list
 
-import (
-	"slices"
-)
-
-// List is the opened form of a list, for edits. It reads the bytes it came from as
-// long as it lives, which must not change meanwhile, and never writes to them. It is
-// not safe for use by several goroutines.
-type List struct {
-	runs    [Options]run
-	options openOptions
-}
-
-// New returns an empty list.
-func New() *List { return &List{} }
-
-// Clone returns a copy that shares nothing that an edit changes.
-func (l *List) Clone() *List {
-	c := &List{options: openOptions{packed: l.options.packed, entries: slices.Clone(l.options.entries)}}
-	for s := range l.runs {
-		c.runs[s] = run{packed: l.runs[s].packed, section: l.runs[s].section, entries: slices.Clone(l.runs[s].entries)}
-	}
-	return c
-}
-
-// Len returns the number of entries in a section.
-func (l *List) Len(s Section) int {
-	switch {
-	case s < Options:
-		return l.runs[s].len()
-	case s == Options:
-		return l.options.len()
-	}
-	return 0
-}
+import "slices"
 
 // Rel returns what id is to the owner of the list.
 func (l *List) Rel(id uint64) (r Rel) {
@@ -111,6 +78,7 @@ func (l *List) follow(id uint64, at uint32, to Section) bool {
 	default:
 		l.runs[to].insert(entry{id: id}.with(at, to))
 	}
+	l.Dirty = true
 	return true
 }
 
@@ -118,14 +86,13 @@ func (l *List) follow(id uint64, at uint32, to Section) bool {
 func (l *List) unfollow(id uint64, from Section) bool {
 	if at, ok := l.runs[from].find(id); ok {
 		l.runs[from].remove(at)
-		return true
-	}
-	at, ok := l.runs[Friends].find(id)
-	if !ok {
+	} else if at, ok := l.runs[Friends].find(id); ok {
+		e := l.runs[Friends].remove(at).with(0, from)
+		l.runs[Followers+Following-from].insert(e)
+	} else {
 		return false
 	}
-	e := l.runs[Friends].remove(at).with(0, from)
-	l.runs[Followers+Following-from].insert(e)
+	l.Dirty = true
 	return true
 }
 
@@ -147,6 +114,7 @@ func (l *List) Put(s Section, id uint64, at uint32) bool {
 		return false
 	}
 	l.runs[s].insert(entry{id: id, mine: at})
+	l.Dirty = true
 	return true
 }
 
@@ -159,6 +127,7 @@ func (l *List) Drop(s Section, id uint64) bool {
 	at, ok := l.runs[s].find(id)
 	if ok {
 		l.runs[s].remove(at)
+		l.Dirty = true
 	}
 	return ok
 }
@@ -193,6 +162,7 @@ func (l *List) CutAt(s Section, c Cursor) *List {
 // cut takes the first n entries of a section.
 func (l *List) cut(s Section, n int) *List {
 	cut := New()
+	l.Dirty = true
 	if s == Options {
 		all := l.options.all()
 		cut.options.entries = slices.Clone(all[:n])
@@ -228,6 +198,7 @@ func (l *List) Join(o *List, s Section) {
 	for _, e := range o.runs[s].all() {
 		if !l.stands(s, e.id) {
 			l.runs[s].insert(e)
+			l.Dirty = true
 		}
 	}
 }
@@ -240,27 +211,6 @@ func (l *List) stands(s Section, id uint64) bool {
 		return ok
 	}
 	return l.runs[s].has(id)
-}
-
-// Take moves what another list says about id into l: entries with their times, and
-// the option. What l has already stays as it is. It returns false if there was
-// nothing to move.
-func (l *List) Take(o *List, id uint64) (took bool) {
-	for s := range Options {
-		at, ok := o.runs[s].find(id)
-		if ok && !l.stands(s, id) {
-			l.runs[s].insert(o.runs[s].remove(at))
-			took = true
-		}
-	}
-	if o.options.has(id) && !l.options.has(id) {
-		at, _ := o.options.find(id)
-		mine, _ := l.options.find(id)
-		l.options.entries = slices.Insert(l.options.entries, mine, o.options.entries[at])
-		o.options.entries = slices.Delete(o.options.entries, at, at+1)
-		took = true
-	}
-	return took
 }
 
 // Each calls fn for each entry of a section, oldest first, as [View.Each] does.

@@ -6,55 +6,6 @@ import (
 	"math/bits"
 )
 
-// Rel returns what id is to the owner of the list.
-func (v View) Rel(id uint64) Rel { return v.rel(id) }
-
-func (v *View) rel(id uint64) (r Rel) {
-	if !validID(id) || v.width == narrow && id > math.MaxUint32 {
-		return 0
-	}
-	for s := range numSections {
-		if v.parts[s].n != 0 && v.has(v.ids(s), id) {
-			r |= relOf[s]
-		}
-	}
-	return r
-}
-
-func (v *View) has(ids []byte, id uint64) bool {
-	if v.width == narrow {
-		return has4(ids, bits.ReverseBytes32(uint32(id)))
-	}
-	return has8(ids, bits.ReverseBytes64(id))
-}
-
-// has4 looks for a 4-byte id that is given as a little-endian load sees it,
-// which saves turning each entry.
-func has4(b []byte, raw uint32) bool {
-	for ; len(b) >= 16; b = b[16:] {
-		if binary.LittleEndian.Uint32(b) == raw || binary.LittleEndian.Uint32(b[4:]) == raw ||
-			binary.LittleEndian.Uint32(b[8:]) == raw || binary.LittleEndian.Uint32(b[12:]) == raw {
-			return true
-		}
-	}
-	for ; len(b) >= 4; b = b[4:] {
-		if binary.LittleEndian.Uint32(b) == raw {
-			return true
-		}
-	}
-	return false
-}
-
-// has8 is has4 for 8-byte ids.
-func has8(b []byte, raw uint64) bool {
-	for ; len(b) >= 16; b = b[16:] {
-		if binary.LittleEndian.Uint64(b) == raw || binary.LittleEndian.Uint64(b[8:]) == raw {
-			return true
-		}
-	}
-	return len(b) >= 8 && binary.LittleEndian.Uint64(b) == raw
-}
-
 // fewIDs is how many ids are looked up one by one: so many plain scans cost
 // less than one scan through the filter.
 const fewIDs = 3
@@ -215,4 +166,66 @@ func (w *wanted) copyRepeats(ids []uint64, out []Rel) {
 func (w *wanted) has(id uint64) bool {
 	raw, ok := w.raw(id)
 	return ok && w.test(raw)&1 != 0 && w.find(raw).raw == raw
+}
+
+// index maps ids to the times that sort their entries. It is an open-addressing
+// table with linear probing, at most two thirds full; ids are never taken out. A Go map does the same
+// and was measured: making one of 10,000 entries took half of the time of a
+// commit of 256 follows.
+type index struct {
+	slots []indexSlot // power of two
+	shift int         // takes the upper bits of a hash down to a slot
+	n     int
+}
+
+type indexSlot struct {
+	id  uint64 // 0 is free
+	key uint32
+}
+
+// newIndex returns an index with room for n ids and some more.
+func newIndex(n int) *index {
+	log := bits.Len(uint(n + n/2 + 7))
+	return &index{slots: make([]indexSlot, 1<<log), shift: 64 - log}
+}
+
+// at returns the slot of id, or the free one where it would go.
+func (x *index) at(id uint64) int {
+	i := int(hash(id) >> x.shift)
+	for x.slots[i].id != 0 && x.slots[i].id != id {
+		i = x.next(i)
+	}
+	return i
+}
+
+func (x *index) next(i int) int { return (i + 1) & (len(x.slots) - 1) }
+
+func (x *index) get(id uint64) (key uint32, ok bool) {
+	s := x.slots[x.at(id)]
+	return s.key, s.id == id && id != 0
+}
+
+// add sets the key of an id, which must not be 0. It returns false if the id
+// was there.
+func (x *index) add(id uint64, key uint32) bool {
+	i := x.at(id)
+	was := x.slots[i].id == id
+	x.slots[i] = indexSlot{id: id, key: key}
+	if was {
+		return false
+	}
+	if x.n++; x.n*3 > len(x.slots)*2 {
+		x.grow()
+	}
+	return true
+}
+
+func (x *index) grow() {
+	bigger := newIndex(2 * x.n)
+	for _, s := range x.slots {
+		if s.id != 0 {
+			bigger.add(s.id, s.key)
+		}
+	}
+	*x = *bigger
 }

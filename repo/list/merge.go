@@ -111,6 +111,7 @@ func (m *merge) settle() {
 		}
 		slices.Sort(m.dead[s])
 		slices.SortFunc(m.fresh[s], entry.compare)
+		m.list.Dirty = true
 		r := &m.list.runs[s]
 		r.replace(weave(r.all(), m.dead[s], m.fresh[s]))
 	}

@@ -259,17 +259,39 @@ type openOptions struct {
 	entries []openOptionEntry
 }
 
-func (o *openOptions) len() int {
-	if o.packed != nil {
-		return o.packed.Len(Options)
+// eachRawOption hands every option of a column to fn, checked in full.
+func (v *View) eachRawOption(col []byte, fn func(id uint64, raw rawOption)) error {
+	last, ids := uint64(0), v.ids(Options)
+	for i := range v.Len(Options) {
+		id := v.id(ids, i)
+		if !validID(id) || id <= last {
+			return fmt.Errorf("%w: id %d in options", ErrFormat, id)
+		}
+		raw, err := cutOption(col)
+		if err != nil {
+			return err
+		}
+		if err := raw.checkLanguages(); err != nil {
+			return err
+		}
+		last, col = id, col[raw.size:]
+		fn(id, raw)
 	}
-	return len(o.entries)
+	if len(col) != 0 {
+		return fmt.Errorf("%w: column of options ends late", ErrFormat)
+	}
+	return nil
 }
 
 // all returns the entries, the smallest id first.
 func (o *openOptions) all() []openOptionEntry {
 	if o.packed != nil {
-		entries, err := o.packed.openOptions()
+		col := o.packed.column(Options)
+		entries := make([]openOptionEntry, 0, o.packed.Len(Options)+1)
+		err := o.packed.eachRawOption(col, func(id uint64, raw rawOption) {
+			entries = append(entries, openOptionEntry{id: id, packed: col[:raw.size:raw.size]})
+			col = col[raw.size:]
+		})
 		if err != nil {
 			panic("list: options were not checked when they came in: " + err.Error())
 		}
@@ -319,12 +341,10 @@ func (l *List) SetOption(id uint64, o Option) (changed bool, err error) {
 		return false, nil
 	}
 	at, ok := l.options.find(id)
-	if o.IsZero() {
-		l.options.entries = slices.Delete(l.options.entries, at, at+1)
-		return true, nil
-	}
 	e := openOptionEntry{id: id, packed: o.append(nil)}
 	switch {
+	case o.IsZero():
+		l.options.entries = slices.Delete(l.options.entries, at, at+1)
 	case !ok:
 		l.options.entries = slices.Insert(l.options.entries, at, e)
 	case bytes.Equal(l.options.entries[at].packed, e.packed):
@@ -332,6 +352,7 @@ func (l *List) SetOption(id uint64, o Option) (changed bool, err error) {
 	default:
 		l.options.entries[at] = e
 	}
+	l.Dirty = true
 	return true, nil
 }
 

@@ -30,91 +30,49 @@ type part struct {
 	end uint32 // end of its column
 }
 
-// Parse reads the header of a list and makes sure that widths are known, counts
-// are no wider than they have to be, and counts and lengths add up to exactly
-// len(b); what stands in ids and columns is left to Check. It keeps b, which the
-// caller must not change afterwards, and does not allocate. Errors wrap ErrFormat.
+// Parse reads the header of a list. It checks that the widths are known, that counts are
+// no wider than they have to be, and that counts and lengths add up to exactly len(b);
+// ids and columns are left to Check. It keeps b, which the caller must not change
+// afterwards, and does not allocate. Errors wrap ErrFormat.
 func Parse(b []byte) (View, error) {
-	v := View{b: b}
-	if err := checkHeader(b); err != nil {
-		return View{}, err
+	if len(b) > MaxBytes {
+		return View{}, fmt.Errorf("%w: %d bytes are longer than a list may be", ErrFormat, len(b))
 	}
-	v.width = uint32(b[1] & 15)
-	at, err := v.locateIDs()
-	if err != nil {
-		return View{}, err
-	}
-	if at, err = v.locateColumns(at); err != nil {
-		return View{}, err
-	}
-	if at != uint64(len(b)) {
-		return View{}, fmt.Errorf("%w: %d bytes after the end", ErrFormat, uint64(len(b))-at)
-	}
-	return v, nil
-}
-
-func checkHeader(b []byte) error {
-	switch {
-	case len(b) < headerBytes:
-		return fmt.Errorf("%w: %d bytes are shorter than a header", ErrFormat, len(b))
-	case len(b) > MaxBytes:
-		return fmt.Errorf("%w: %d bytes are longer than a list may be", ErrFormat, len(b))
-	case b[0] != formatVersion:
-		return fmt.Errorf("%w: unknown version %d", ErrFormat, b[0])
-	case b[1]&15 != narrow && b[1]&15 != wide:
-		return fmt.Errorf("%w: id width %d", ErrFormat, b[1]&15)
-	case b[1]>>4 != 1 && b[1]>>4 != 2 && b[1]>>4 != 4:
-		return fmt.Errorf("%w: count width %d", ErrFormat, b[1]>>4)
-	case there(b)>>numSections != 0:
-		return fmt.Errorf("%w: unknown sections %#x", ErrFormat, there(b))
-	}
-	return nil
-}
-
-// there returns which sections a list has, bit n for section n.
-func there(b []byte) uint16 { return binary.BigEndian.Uint16(b[2:]) }
-
-// locateIDs reads the counts and returns where the ids end.
-func (v *View) locateIDs() (uint64, error) {
 	var o Outline
-	start, err := o.read(v.b)
+	start, err := o.read(b)
 	if err != nil {
-		return 0, err
+		return View{}, err
 	}
-	at := uint64(start)
-	for rest := there(v.b); rest != 0; rest &= rest - 1 {
+	v := View{b: b, width: uint32(b[1] & 15)}
+	at, sections := uint64(start), binary.BigEndian.Uint16(b[2:])
+	for rest := sections; rest != 0; rest &= rest - 1 {
 		s := Section(bits.TrailingZeros16(rest))
 		p := &v.parts[s]
 		p.n, p.ids = o.n[s], uint32(at)
-		at += uint64(p.n) * uint64(v.width)
-		if at > uint64(len(v.b)) {
-			return 0, fmt.Errorf("%w: ids of %v end early", ErrFormat, s)
+		if at += uint64(p.n) * uint64(v.width); at > uint64(len(b)) {
+			return View{}, fmt.Errorf("%w: ids of %v end early", ErrFormat, s)
 		}
 	}
-	return at, nil
-}
-
-// locateColumns reads the lengths of the columns and returns where they end.
-// Where the bytes end, the sections that are left have no column.
-func (v *View) locateColumns(at uint64) (uint64, error) {
 	size := uint64(1)
-	for rest := there(v.b); rest != 0 && at < uint64(len(v.b)); rest &= rest - 1 {
+	for rest := sections; rest != 0 && at < uint64(len(b)); rest &= rest - 1 { // the last sections may have no column
 		s := Section(bits.TrailingZeros16(rest))
 		n := 0
-		if size, n = uvarint(v.b[at:]); n == 0 {
-			return 0, fmt.Errorf("%w: length of the column of %v", ErrFormat, s)
+		if size, n = uvarint(b[at:]); n == 0 {
+			return View{}, fmt.Errorf("%w: length of the column of %v", ErrFormat, s)
 		}
-		at += uint64(n)
-		if size > uint64(len(v.b))-at {
-			return 0, fmt.Errorf("%w: column of %v ends early", ErrFormat, s)
+		if at += uint64(n); size > uint64(len(b))-at {
+			return View{}, fmt.Errorf("%w: column of %v ends early", ErrFormat, s)
 		}
 		v.parts[s].col, v.parts[s].end = uint32(at), uint32(at+size)
 		at += size
 	}
-	if size == 0 {
-		return 0, fmt.Errorf("%w: an empty column at the end", ErrFormat)
+	switch {
+	case size == 0:
+		return View{}, fmt.Errorf("%w: an empty column at the end", ErrFormat)
+	case at != uint64(len(b)):
+		return View{}, fmt.Errorf("%w: %d bytes after the end", ErrFormat, uint64(len(b))-at)
 	}
-	return at, nil
+	return v, nil
 }
 
 // Bytes returns the packed bytes, as given to Parse.
@@ -147,6 +105,55 @@ func (v *View) id(ids []byte, i int) uint64 {
 	return binary.BigEndian.Uint64(ids[i*wide:])
 }
 
+// Rel returns what id is to the owner of the list.
+func (v View) Rel(id uint64) Rel { return v.rel(id) }
+
+func (v *View) rel(id uint64) (r Rel) {
+	if !validID(id) || v.width == narrow && id > math.MaxUint32 {
+		return 0
+	}
+	for s := range numSections {
+		if v.parts[s].n != 0 && v.has(v.ids(s), id) {
+			r |= relOf[s]
+		}
+	}
+	return r
+}
+
+func (v *View) has(ids []byte, id uint64) bool {
+	if v.width == narrow {
+		return has4(ids, bits.ReverseBytes32(uint32(id)))
+	}
+	return has8(ids, bits.ReverseBytes64(id))
+}
+
+// has4 looks for a 4-byte id that is given as a little-endian load sees it,
+// which saves turning each entry.
+func has4(b []byte, raw uint32) bool {
+	for ; len(b) >= 16; b = b[16:] {
+		if binary.LittleEndian.Uint32(b) == raw || binary.LittleEndian.Uint32(b[4:]) == raw ||
+			binary.LittleEndian.Uint32(b[8:]) == raw || binary.LittleEndian.Uint32(b[12:]) == raw {
+			return true
+		}
+	}
+	for ; len(b) >= 4; b = b[4:] {
+		if binary.LittleEndian.Uint32(b) == raw {
+			return true
+		}
+	}
+	return false
+}
+
+// has8 is has4 for 8-byte ids.
+func has8(b []byte, raw uint64) bool {
+	for ; len(b) >= 16; b = b[16:] {
+		if binary.LittleEndian.Uint64(b) == raw || binary.LittleEndian.Uint64(b[8:]) == raw {
+			return true
+		}
+	}
+	return len(b) >= 8 && binary.LittleEndian.Uint64(b) == raw
+}
+
 // Each calls fn for each entry of a section, newest first, until it returns
 // false. Friends have both times: when the owner followed (mine) and when they
 // did (theirs). Followers have theirs, every other section has mine, options
@@ -175,6 +182,70 @@ func (v View) Each(s Section, fn func(id uint64, mine, theirs uint32) bool) erro
 	return w.done()
 }
 
+// Check checks everything that Parse leaves out: ids and their order, columns that end
+// with their last entry, options within their limits, no id twice within a section or
+// within friends, followers and following together, and ids no wider than they have to
+// be. A list that passes is opened and encoded again to the same bytes. Errors wrap
+// ErrFormat.
+func (v View) Check() error {
+	if v.b == nil {
+		return fmt.Errorf("%w: no bytes", ErrFormat)
+	}
+	for s := range Options {
+		if _, err := v.section(s, false); err != nil {
+			return fmt.Errorf("check list: %w", err)
+		}
+	}
+	err := v.eachRawOption(v.column(Options), func(uint64, rawOption) {})
+	if err == nil {
+		err = v.checkOnce()
+	}
+	if err == nil && v.width == wide && !v.anyWide() {
+		err = fmt.Errorf("%w: ids wider than they have to be", ErrFormat)
+	}
+	if err != nil {
+		return fmt.Errorf("check list: %w", err)
+	}
+	return nil
+}
+
+// checkOnce looks for ids that stand twice. Options, which are sorted by id, have none.
+func (v *View) checkOnce() error {
+	seen := newIndex(v.Len(Friends) + v.Len(Followers) + v.Len(Following))
+	for s := range Options {
+		if !s.edge() {
+			seen = newIndex(v.Len(s))
+		}
+		ids := v.ids(s)
+		for i := range v.Len(s) {
+			if id := v.id(ids, i); !seen.add(id, 0) {
+				return fmt.Errorf("%w: id %d of %v stands twice", ErrFormat, id, s)
+			}
+		}
+	}
+	return nil
+}
+
+func (v *View) anyWide() bool {
+	for s := range numSections {
+		if v.wide(s) {
+			return true
+		}
+	}
+	return false
+}
+
+// wide reports whether a section has an id that needs 8 bytes.
+func (v *View) wide(s Section) bool {
+	ids := v.ids(s)
+	for i := range v.Len(s) {
+		if v.id(ids, i) > math.MaxUint32 {
+			return true
+		}
+	}
+	return false
+}
+
 // maxCountWidth is the most bytes that the number of entries of a section takes.
 const maxCountWidth = 4
 
@@ -200,20 +271,30 @@ func (o Outline) Has(s Section) bool { return o.Len(s) > 0 }
 // Errors wrap ErrFormat.
 func ReadOutline(start []byte) (Outline, error) {
 	var o Outline
-	if err := checkHeader(start[:min(len(start), OutlineBytes)]); err != nil {
-		return Outline{}, err
-	}
 	if _, err := o.read(start); err != nil {
 		return Outline{}, err
 	}
 	return o, nil
 }
 
-// read reads the counts, which stand behind a header without fault, and returns
-// where they end.
+// read checks the header and reads the counts, and returns where they end.
 func (o *Outline) read(b []byte) (int, error) {
-	width, at, most := int(b[1]>>4), headerBytes, uint32(0)
-	for rest := there(b); rest != 0; rest &= rest - 1 {
+	if len(b) < headerBytes {
+		return 0, fmt.Errorf("%w: %d bytes are shorter than a header", ErrFormat, len(b))
+	}
+	idWidth, width, sections := b[1]&15, int(b[1]>>4), binary.BigEndian.Uint16(b[2:])
+	switch {
+	case b[0] != formatVersion:
+		return 0, fmt.Errorf("%w: unknown version %d", ErrFormat, b[0])
+	case idWidth != narrow && idWidth != wide:
+		return 0, fmt.Errorf("%w: id width %d", ErrFormat, idWidth)
+	case width != 1 && width != 2 && width != 4:
+		return 0, fmt.Errorf("%w: count width %d", ErrFormat, width)
+	case sections>>numSections != 0:
+		return 0, fmt.Errorf("%w: unknown sections %#x", ErrFormat, sections)
+	}
+	at, most := headerBytes, uint32(0)
+	for rest := sections; rest != 0; rest &= rest - 1 {
 		s := Section(bits.TrailingZeros16(rest))
 		if at+maxCountWidth > len(b) { // behind a shorter count is an id at least
 			return 0, fmt.Errorf("%w: counts end early", ErrFormat)
