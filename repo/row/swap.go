@@ -101,20 +101,27 @@ var errNoBase = fmt.Errorf("a row that is to be changed is not there: %w", repo.
 // rows that are new it is errNoBase: the server counts an inserted row once and an updated
 // one twice.
 func (s *Store[R]) statement(ctx context.Context, x sqlx.ExecerContext, rows []*R) error {
-	args, err := s.args(rows)
-	if err != nil {
-		return err
+	args, want := make([]any, 0, (4+len(s.kind.Columns))*len(rows)+2), int64(len(rows))
+	for _, r := range rows {
+		m := s.kind.Meta(r)
+		args = append(args, repo.Bucket(m.AccountID), m.AccountID, m.Ver)
+		var err error
+		if args, err = s.kind.Values(args, r); err != nil {
+			return err
+		}
+		if m.Ver == m.step { // there is no row yet
+			args = append(args, m.UpdatedAt)
+		} else {
+			args = append(args, uint32(neverUpdated))
+			want++
+		}
 	}
+	first := s.kind.Meta(rows[0])
+	args = append(args, first.step, first.UpdatedAt)
 	done, err := x.ExecContext(ctx, s.insert+db.Repeat(s.group, len(rows))+
 		` ON DUPLICATE KEY UPDATE ver=IF(ver+?=VALUES(ver),VALUES(ver),ver-ver-1), `+s.update+`updated_at=?`, args...)
 	if err != nil {
 		return err
-	}
-	want := int64(len(rows))
-	for _, r := range rows {
-		if m := s.kind.Meta(r); m.Ver > m.step {
-			want++
-		}
 	}
 	n, err := done.RowsAffected()
 	if err == nil && n < want {
@@ -123,23 +130,23 @@ func (s *Store[R]) statement(ctx context.Context, x sqlx.ExecerContext, rows []*
 	return err
 }
 
-// args are the arguments of that statement.
-func (s *Store[R]) args(rows []*R) (args []any, err error) {
-	args = make([]any, 0, (4+len(s.kind.Columns))*len(rows)+2)
-	for _, r := range rows {
-		m := s.kind.Meta(r)
-		args = append(args, repo.Bucket(m.AccountID), m.AccountID, m.Ver)
-		if args, err = s.kind.Values(args, r); err != nil {
-			return nil, err
+// raise gives rows their next ver, by a step that is the same for all, and the same
+// date. Rows that have theirs already keep it.
+func (k *Kind[R]) raise(rows []R) {
+	step, now := repo.Step(), uint32(neverUpdated+1)
+	for i := range rows {
+		m := k.Meta(&rows[i])
+		if m.step > 0 {
+			return
 		}
-		inserted := uint32(neverUpdated)
-		if m.Ver == m.step { // there is no row yet
-			inserted = m.UpdatedAt
-		}
-		args = append(args, inserted)
+		step = max(step, m.past+step)
+		now = max(now, m.UpdatedAt)
 	}
-	first := s.kind.Meta(rows[0])
-	return append(args, first.step, first.UpdatedAt), nil
+	for i := range rows {
+		m := k.Meta(&rows[i])
+		m.Ver += step
+		m.step, m.UpdatedAt = step, now
+	}
 }
 
 // inKeyOrder sorts rows so that two processes lock them in the same order.
