@@ -36,12 +36,12 @@ func (c *Committer[D, R]) commit(edits []*edit[D]) {
 			b.answer(err)
 			return
 		case done:
-			c.cfg.Metrics.took(time.Since(start))
+			c.cfg.Metrics.seconds.Observe(time.Since(start).Seconds())
 			b.answer(nil)
 			return
 		}
 	}
-	c.cfg.Metrics.gaveUp(len(edits))
+	c.cfg.Metrics.given.Add(float64(len(edits)))
 	b.answer(fmt.Errorf("commit %d edits: %d swaps lost: %w", len(edits), c.cfg.Tries, repo.ErrConflict))
 }
 
@@ -86,8 +86,14 @@ func (b *batch[D, R]) try(n int) (done bool, err error) {
 			b.c.contended.lost(b.shared())
 		}
 	}
-	if err == nil && len(rows) > 0 {
-		b.c.cfg.Metrics.swapped(done, len(rows), len(b.edits))
+	switch m := b.c.cfg.Metrics; {
+	case err != nil || len(rows) == 0:
+	case done:
+		m.swaps.WithLabelValues("won").Inc()
+		m.edits.Observe(float64(len(b.edits)))
+		m.rows.Observe(float64(len(rows)))
+	default:
+		m.swaps.WithLabelValues("lost").Inc()
 	}
 	return done, err
 }
