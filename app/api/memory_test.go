@@ -127,7 +127,7 @@ func (m *memory) do(ids []uint64, apply func(map[uint64]*rows.Draft) error) erro
 		for _, n := range d.Noted() {
 			m.notes[[2]uint64{id, n.OtherID}] = n.Body
 		}
-		r, err := d.Pack(0, 0)
+		r, err := d.Pack(0, 0, 2)
 		if err != nil {
 			return err
 		}

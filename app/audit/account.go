@@ -76,7 +76,7 @@ func (x *examined) onRow(r relation.Row) error {
 	x.held = relation.Kept(v)
 	x.addIDs(v)
 	x.contradictory = contradictions(v)
-	if want := relation.ColumnsOf(v); ok && r.Ver > 0 && r.Columns != want {
+	if want := relation.ColumnsOf(v.Len); ok && r.Ver > 0 && r.Columns != want {
 		x.wrong(Column, "kept_followers, kept_following, blocks are %d, %d, %d, those of the list are %d, %d, %d",
 			r.KeptFollowers, r.KeptFollowing, r.Blocks, want.KeptFollowers, want.KeptFollowing, want.Blocks)
 	}

@@ -152,7 +152,7 @@ func (w *world) plant(id uint64, edit func(*relation.Draft)) {
 		w.Fatal(err)
 	}
 	edit(d)
-	r, err := d.Pack(1, 0)
+	r, err := d.Pack(1, 0, 2)
 	if err != nil {
 		w.Fatal(err)
 	}

@@ -65,7 +65,7 @@ func (nowhere) OpenFor(_ context.Context, r relation.Row, edges []list.Edge) (*r
 	return d, edges, err
 }
 
-func (nowhere) Pack(d *relation.Draft) (relation.Row, error) { return d.Pack(1, 0) }
+func (nowhere) Pack(d *relation.Draft) (relation.Row, error) { return d.Pack(1, 0, 2) }
 
 func (nowhere) MergeLocked(context.Context, uint64, []list.Edge, func(*relation.Draft, []list.Edge)) (relation.Row, error) {
 	panic("nobody else writes these rows")

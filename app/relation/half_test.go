@@ -20,7 +20,7 @@ func (w *world) plant(id uint64, edit func(*rows.Draft)) {
 		w.t.Fatal(err)
 	}
 	edit(d)
-	r, err := d.Pack(1, 0)
+	r, err := d.Pack(1, 0, 2)
 	if err != nil {
 		w.t.Fatal(err)
 	}

@@ -107,7 +107,7 @@ func fill(t *testing.T, store *rows.Store, star uint64) {
 	for i := range hotList {
 		d.AddFollower(uint64(100+i), uint32(1+i/20))
 	}
-	r, err := d.Pack(1, 0)
+	r, err := d.Pack(1, 0, 2)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -149,11 +149,11 @@ func followOnce(both map[uint64]rows.Row, follower, star uint64) ([]rows.Row, er
 	}
 	me.AddFollowing(star, 1000)
 	them.AddFollower(follower, 1000)
-	a, err := me.Pack(1, 0)
+	a, err := me.Pack(1, 0, 2)
 	if err != nil {
 		return nil, err
 	}
-	b, err := them.Pack(1, 0)
+	b, err := them.Pack(1, 0, 2)
 	return []rows.Row{a, b}, err
 }
 

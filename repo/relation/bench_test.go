@@ -92,7 +92,7 @@ func benchRows(b *testing.B, s *relation.Store, n int) []relation.Row {
 		for k := range uint64(30) {
 			d.AddFollower(1<<32+k*k*1009+id, uint32(1e9+k*1000))
 		}
-		if rows[i], err = d.Pack(1000, 0); err != nil {
+		if rows[i], err = d.Pack(1000, 0, 2); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -54,7 +54,7 @@ func TestDraft_Pack_Bound(t *testing.T) {
 		for s := list.Blocking; s <= list.Options; s++ {
 			want[s] += 900
 		}
-		if row, err = d.Pack(1, limit); err != nil {
+		if row, err = d.Pack(1, limit, 2); err != nil {
 			t.Fatal(err)
 		}
 		if len(row.List) > relation.MaxList {

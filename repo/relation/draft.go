@@ -1,18 +1,19 @@
 package relation
 
 import (
+	"errors"
 	"fmt"
+	"math/rand/v2"
 
 	"kith/repo/list"
 )
 
-// Draft is a row opened for edits. Each of its edits reports whether it changed
-// anything. A draft belongs to one goroutine.
+// Draft is a row opened for edits, which are those of its list. A draft belongs to one
+// goroutine.
 type Draft struct {
+	*list.List
 	row      Row // as it was read; edits leave it alone, since a recall opens it anew
-	list     *list.List
 	archive  Archive
-	changed  bool
 	wants    []want          // what to look for in the archive
 	known    map[uint64]bool // who has been looked for there,
 	knownOwn map[uint64]bool // or as far as the owner did something to them
@@ -36,7 +37,7 @@ func Open(r Row) (*Draft, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Draft{row: r, list: l, archive: a}, nil
+	return &Draft{List: l, row: r, archive: a}, nil
 }
 
 // AccountID returns whose row this is.
@@ -49,73 +50,237 @@ func (d *Draft) Counts() Counts {
 }
 
 // Total returns how many entries a section has, those in the archive included.
-func (d *Draft) Total(s list.Section) int { return d.list.Len(s) + d.archive.Len(s) }
+func (d *Draft) Total(s list.Section) int { return d.Len(s) + d.archive.Len(s) }
 
 // Changed reports whether an edit changed the draft.
-func (d *Draft) Changed() bool { return d.changed }
+func (d *Draft) Changed() bool { return d.Dirty }
 
 // Size is the length in bytes of the list as it was read.
 func (d *Draft) Size() int { return len(d.row.List) }
 
-// Len returns how many entries a section of the list has.
-func (d *Draft) Len(s list.Section) int { return d.list.Len(s) }
+// Touch has the row swapped even if no edit changes it. An edit that changes one row and
+// rests on what it read in another touches the other, so that the swap proves both.
+func (d *Draft) Touch() { d.Dirty = true }
 
-// Rel returns what id is to the owner of the row.
-func (d *Draft) Rel(id uint64) list.Rel { return d.list.Rel(id) }
-
-// Times returns when the owner followed id and when id followed the owner.
-func (d *Draft) Times(id uint64) (mine, theirs uint32) { return d.list.Times(id) }
-
-// Time returns since when id has stood in a section.
-func (d *Draft) Time(s list.Section, id uint64) (uint32, bool) { return d.list.Time(s, id) }
-
-// AddFollowing notes that the owner follows id since at.
-func (d *Draft) AddFollowing(id uint64, at uint32) bool {
-	return d.touch(d.list.AddFollowing(id, at))
+// SetNote keeps a note about id, or, where it is empty, none. Like any edit it
+// takes effect with the swap of the row.
+func (d *Draft) SetNote(id uint64, body string) (bool, error) {
+	o := d.Option(id)
+	if !o.Note && body == "" {
+		return false, nil
+	}
+	o.Note = body != ""
+	if _, err := d.SetOption(id, o); err != nil {
+		return false, err
+	}
+	d.notes = append(d.notes, Note{id, body})
+	d.Dirty = true // a note may be another while the option stays
+	return true, nil
 }
 
-// DropFollowing notes that the owner no longer follows id.
-func (d *Draft) DropFollowing(id uint64) bool { return d.touch(d.list.DropFollowing(id)) }
+// Noted returns the notes that edits have set so far, the last of one account last.
+func (d *Draft) Noted() []Note { return d.notes }
 
-// AddFollower notes that id follows the owner since at.
-func (d *Draft) AddFollower(id uint64, at uint32) bool { return d.touch(d.list.AddFollower(id, at)) }
+// ErrRecall is what an edit answers when Settle says that the archive must be
+// asked first: it is run again when that has been done.
+var ErrRecall = errors.New("entries must be recalled from the archive")
 
-// DropFollower notes that id no longer follows the owner.
-func (d *Draft) DropFollower(id uint64) bool { return d.touch(d.list.DropFollower(id)) }
+// edges are the bits of friends, followers and following.
+const edges = list.IsFollowing | list.IsFollower
 
-// Put notes id in one of the other sections: blocking, blocked by, muting, requests,
-// requested.
-func (d *Draft) Put(s list.Section, id uint64, at uint32) bool {
-	return d.touch(d.list.Put(s, id, at))
+// want is an account about which what is archived is wanted in the list.
+type want struct {
+	id  uint64
+	how how
 }
 
-// Drop removes id from one of those sections.
-func (d *Draft) Drop(s list.Section, id uint64) bool {
-	return d.touch(d.list.Drop(s, id))
+// how says what is wanted.
+type how uint8
+
+const (
+	ownPart    how = iota // what the owner did to it
+	bothParts             // and what it did to the owner, as its row tells
+	everywhere            // all, without trust in counts, in headers or in its row
+)
+
+// Settle makes sure that the lists of two drafts say all there is about the two
+// accounts. It reports false, and notes what to look for, where something may stand
+// in an archive; the caller then answers ErrRecall.
+//
+// What the owner of a row did itself is found there by the other's id. What the
+// other did to it the other's row knows, and where it knows nothing there is
+// nothing to look for: who follows, blocks or asks is the one whose own row is the
+// truth. So two accounts cost one look-up each, however long their archives are.
+func Settle(a, b *Draft) bool {
+	first, second := a.settle(b), b.settle(a)
+	return first && second
 }
 
-// Option returns what the owner chose about id.
-func (d *Draft) Option(id uint64) list.Option { return d.list.Option(id) }
-
-// SetOption replaces what the owner chose about id.
-func (d *Draft) SetOption(id uint64, o list.Option) (bool, error) {
-	changed, err := d.list.SetOption(id, o)
-	return d.touch(changed), err
+func (d *Draft) settle(o *Draft) bool {
+	id := o.AccountID()
+	sure := d.knowsOwn(id)
+	for _, m := range mirrors {
+		if !d.mayReceive(m, id) {
+			continue
+		}
+		if !o.knowsOwn(d.AccountID()) || o.Rel(d.AccountID())&m.myBit != 0 {
+			sure = false
+		}
+	}
+	if !sure {
+		d.wants = append(d.wants, want{id, bothParts})
+	}
+	return sure
 }
 
-// Merge adds many edges at once and tells how many were new.
-func (d *Draft) Merge(edges []list.Edge) list.MergeCount {
-	n := d.list.Merge(edges)
-	d.touch(n.Following+n.Followers > 0)
-	return n
+// mayReceive reports whether an entry that id made may stand in the archive.
+func (d *Draft) mayReceive(m mirror, id uint64) bool {
+	return !d.known[id] && d.archive.Len(m.theirs) > 0 && d.Rel(id)&m.theirBit == 0
 }
 
-// Touch has the row swapped even if no edit changes it. An edit of two rows
-// that changes one and rests on what it read in the other touches the other, so
-// that the swap proves pool.
-func (d *Draft) Touch() { d.touch(true) }
+// knowsOwn reports whether the list alone says what the owner did to id. An id
+// stands once in friends, followers and following, so that one in the list is not
+// archived as another of these.
+func (d *Draft) knowsOwn(id uint64) bool {
+	if d.known[id] || d.knownOwn[id] {
+		return true
+	}
+	if d.archive.any(list.Blocking, list.Muting, list.Requested, list.Options) {
+		return false
+	}
+	return !d.archive.any(list.Friends, list.Following) || d.Rel(id)&edges != 0
+}
 
-func (d *Draft) touch(changed bool) bool {
-	d.changed = d.changed || changed
-	return changed
+// Own makes sure that the list says what the owner did to id, and chose about it.
+// It reports false where that is to be looked for first; the caller then answers
+// ErrRecall.
+func (d *Draft) Own(id uint64) bool {
+	if d.knowsOwn(id) {
+		return true
+	}
+	d.wants = append(d.wants, want{id, ownPart})
+	return false
+}
+
+// Knows reports whether the draft says all there is about id.
+func (d *Draft) Knows(id uint64) bool {
+	sure := d.knowsOwn(id)
+	for _, m := range mirrors {
+		sure = sure && !d.mayReceive(m, id)
+	}
+	return sure
+}
+
+// Search makes sure that the list says all there is about id, without any trust in
+// counts, in segment headers or in the other's row: all of the archive is searched.
+// It reports false, and the caller answers ErrRecall, where that is still to be
+// done.
+func (d *Draft) Search(id uint64) bool {
+	if d.known[id] {
+		return true
+	}
+	d.wants = append(d.wants, want{id, everywhere})
+	return false
+}
+
+// Lacks reports whether somebody wanted has not been looked for yet.
+func (d *Draft) Lacks() bool {
+	for _, w := range d.wants {
+		if !d.known[w.id] && (w.how != ownPart || !d.knownOwn[w.id]) {
+			return true
+		}
+	}
+	return false
+}
+
+// The bounds of a list that a store cuts. Sections other than friends, followers and
+// following are no lists of people to show, and need no 10,000 entries.
+const (
+	// MaxOther is how many entries such a section is cut to when it has twice as
+	// many, or as many as friends, followers and following if that is less.
+	MaxOther = 1000
+	// maxOptions is how many bytes the options are cut below when they have twice as many.
+	maxOptions = 32 << 10
+	// MaxList is the longest list of a row as long as at most 10,000 entries a
+	// section are kept: half of what memcached takes.
+	MaxList = 512 << 10
+)
+
+// Pack returns the row of a draft as it would be stored next, dated now and cut where a
+// section has grown to twice its bound.
+func (s *Store) Pack(d *Draft) (Row, error) { return d.Pack(uint32(s.now().Unix()), s.cap, 2) }
+
+// Pack returns the row as it would be stored next. Its Ver is still the one that
+// was read, until Swap gives it the next. A section that has grown to more than so many
+// times its bound, limit for friends, followers and following, is cut to it, and what was
+// cut goes to the archive with the row; a list longer than MaxList has all of them cut.
+// With a limit of 0 Pack cuts nothing, and a list that has outgrown a row gives
+// repo.ErrTooLarge; Trim cuts all.
+func (d *Draft) Pack(now uint32, limit, times int) (next Row, err error) {
+	next.Meta = d.row.Next(now)
+	a := &attachment{notes: d.notes, noteless: d.noteless, ownGone: d.ownGone}
+	for _, g := range d.segments {
+		if !g.changed {
+			continue
+		}
+		m, err := g.pack()
+		if err != nil {
+			return Row{}, fmt.Errorf("pack archive of account %d: %w", d.row.AccountID, err)
+		}
+		a.moves = append(a.moves, m)
+	}
+	for ; ; times = 1 {
+		if limit > 0 || times == 1 {
+			d.cutAll(a, limit, times)
+		}
+		if next.List, err = d.Encode(nil); err != nil {
+			return Row{}, fmt.Errorf("pack list of account %d: %w", d.row.AccountID, err)
+		}
+		if limit == 0 || times == 1 || len(next.List) <= max(MaxList, MaxList/10_000*limit) {
+			break
+		}
+	}
+	archived := len(a.moves)+len(a.cuts)+len(a.ownGone)+len(a.ownAdded) > 0
+	if archived {
+		d.archive.stamp = rand.Uint32()
+	}
+	if archived || len(a.notes) > 0 || a.noteless {
+		next.attached = a
+	}
+	next.Archived = d.archive.bytes()
+	next.Counts, next.Columns = d.Counts(), ColumnsOf(d.Len)
+	return next, nil
+}
+
+// cutAll cuts the sections that have grown to so many times their bound.
+func (d *Draft) cutAll(a *attachment, limit, times int) {
+	for s := list.Friends; s <= list.Options; s++ {
+		most := limit
+		if s > list.Following {
+			most = min(limit, MaxOther)
+		}
+		if n := d.Len(s); n > times*most {
+			d.cut(a, s, most)
+		}
+	}
+	if d.OptionBytes() > times*maxOptions {
+		for d.OptionBytes() > maxOptions {
+			d.cut(a, list.Options, d.Len(list.Options)/2)
+		}
+	}
+}
+
+// cut moves the oldest entries of a section to the archive until keep are left.
+func (d *Draft) cut(a *attachment, s list.Section, keep int) {
+	cut := d.Cut(s, keep)
+	if cut == nil {
+		return
+	}
+	newest, _ := cut.Bounds(s)
+	d.archive.add(s, cut.Len(s), newest)
+	if received(s) {
+		a.cuts = append(a.cuts, sectionCut{s, cut})
+	} else {
+		a.ownAdded = append(a.ownAdded, ownRows(s, cut)...)
+	}
 }

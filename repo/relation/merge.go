@@ -39,7 +39,7 @@ func openFor(ctx context.Context, q sqlx.QueryerContext, r Row, merged []list.Ed
 	if err := m.received(ctx, q); err != nil {
 		return nil, nil, err
 	}
-	d.changed = false // a recall alone is no reason to write
+	d.Dirty = false // a recall alone is no reason to write
 	return d, slices.DeleteFunc(slices.Clone(merged), func(e list.Edge) bool { return m.held[list.Edge{ID: e.ID, Out: e.Out}] }), nil
 }
 

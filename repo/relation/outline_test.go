@@ -58,7 +58,7 @@ func TestStore_CountLong(t *testing.T) {
 	for id := range uint64(705) {
 		d.AddFollower(id+1, 1)
 	}
-	row, err := d.Pack(1, 0)
+	row, err := d.Pack(1, 0, 2)
 	if err != nil {
 		t.Fatal(err)
 	}

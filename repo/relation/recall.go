@@ -10,118 +10,6 @@ import (
 	"kith/repo/list"
 )
 
-// ErrRecall is what an edit answers when Settle says that the archive must be
-// asked first: it is run again when that has been done.
-var ErrRecall = errors.New("entries must be recalled from the archive")
-
-// edges are the bits of friends, followers and following.
-const edges = list.IsFollowing | list.IsFollower
-
-// want is an account about which what is archived is wanted in the list.
-type want struct {
-	id  uint64
-	how how
-}
-
-// how says what is wanted.
-type how uint8
-
-const (
-	ownPart    how = iota // what the owner did to it
-	bothParts             // and what it did to the owner, as its row tells
-	everywhere            // all, without trust in counts, in headers or in its row
-)
-
-// Settle makes sure that the lists of two drafts say all there is about the two
-// accounts. It reports false, and notes what to look for, where something may stand
-// in an archive; the caller then answers ErrRecall.
-//
-// What the owner of a row did itself is found there by the other's id. What the
-// other did to it the other's row knows, and where it knows nothing there is
-// nothing to look for: who follows, blocks or asks is the one whose own row is the
-// truth. So two accounts cost one look-up each, however long their archives are.
-func Settle(a, b *Draft) bool {
-	first, second := a.settle(b), b.settle(a)
-	return first && second
-}
-
-func (d *Draft) settle(o *Draft) bool {
-	id := o.AccountID()
-	sure := d.knowsOwn(id)
-	for _, m := range mirrors {
-		if !d.mayReceive(m, id) {
-			continue
-		}
-		if !o.knowsOwn(d.AccountID()) || o.list.Rel(d.AccountID())&m.myBit != 0 {
-			sure = false
-		}
-	}
-	if !sure {
-		d.wants = append(d.wants, want{id, bothParts})
-	}
-	return sure
-}
-
-// mayReceive reports whether an entry that id made may stand in the archive.
-func (d *Draft) mayReceive(m mirror, id uint64) bool {
-	return !d.known[id] && d.archive.Len(m.theirs) > 0 && d.list.Rel(id)&m.theirBit == 0
-}
-
-// knowsOwn reports whether the list alone says what the owner did to id. An id
-// stands once in friends, followers and following, so that one in the list is not
-// archived as another of these.
-func (d *Draft) knowsOwn(id uint64) bool {
-	if d.known[id] || d.knownOwn[id] {
-		return true
-	}
-	if d.archive.any(list.Blocking, list.Muting, list.Requested, list.Options) {
-		return false
-	}
-	return !d.archive.any(list.Friends, list.Following) || d.list.Rel(id)&edges != 0
-}
-
-// Own makes sure that the list says what the owner did to id, and chose about it.
-// It reports false where that is to be looked for first; the caller then answers
-// ErrRecall.
-func (d *Draft) Own(id uint64) bool {
-	if d.knowsOwn(id) {
-		return true
-	}
-	d.wants = append(d.wants, want{id, ownPart})
-	return false
-}
-
-// Knows reports whether the draft says all there is about id.
-func (d *Draft) Knows(id uint64) bool {
-	sure := d.knowsOwn(id)
-	for _, m := range mirrors {
-		sure = sure && !d.mayReceive(m, id)
-	}
-	return sure
-}
-
-// Search makes sure that the list says all there is about id, without any trust in
-// counts, in segment headers or in the other's row: all of the archive is searched.
-// It reports false, and the caller answers ErrRecall, where that is still to be
-// done.
-func (d *Draft) Search(id uint64) bool {
-	if d.known[id] {
-		return true
-	}
-	d.wants = append(d.wants, want{id, everywhere})
-	return false
-}
-
-// Lacks reports whether somebody wanted has not been looked for yet.
-func (d *Draft) Lacks() bool {
-	for _, w := range d.wants {
-		if !d.known[w.id] && (w.how != ownPart || !d.knownOwn[w.id]) {
-			return true
-		}
-	}
-	return false
-}
-
 // recallAll opens drafts anew, with everybody wanted moved from the archive into
 // the list: first what each did itself, by which the others' entries are found.
 func recallAll(ctx context.Context, q sqlx.QueryerContext, drafts map[uint64]*Draft) (map[uint64]*Draft, error) {
@@ -179,12 +67,12 @@ func (d *Draft) recallOwn(ctx context.Context, q sqlx.QueryerContext) error {
 // takeOwn moves one entry from the table into the list. Where the list has it too,
 // the list's stays.
 func (d *Draft) takeOwn(o ownRow) error {
-	if err := o.put(d.list); err != nil {
+	if err := o.put(d.List); err != nil {
 		return err
 	}
 	d.archive.drop(o.Section, 1)
 	d.ownGone = append(d.ownGone, o)
-	d.touch(true)
+	d.Dirty = true
 	return nil
 }
 
@@ -192,7 +80,7 @@ func (d *Draft) takeOwn(o ownRow) error {
 // the other says what there is and where.
 func (d *Draft) recallReceived(ctx context.Context, q sqlx.QueryerContext, w want, o *Draft) error {
 	for _, m := range mirrors {
-		if d.list.Rel(w.id)&m.theirBit != 0 || d.archive.Len(m.theirs) == 0 && w.how != everywhere {
+		if d.Rel(w.id)&m.theirBit != 0 || d.archive.Len(m.theirs) == 0 && w.how != everywhere {
 			continue
 		}
 		if w.how != everywhere {
@@ -217,14 +105,14 @@ func (d *Draft) recallReceived(ctx context.Context, q sqlx.QueryerContext, w wan
 
 // made returns since when the owner of a draft has followed, blocked or asked id.
 func (d *Draft) made(m mirror, id uint64) (at uint32, is bool) {
-	if d == nil || d.list.Rel(id)&m.myBit == 0 {
+	if d == nil || d.Rel(id)&m.myBit == 0 {
 		return 0, false
 	}
 	if m.mine == list.Following {
-		at, _ = d.list.Times(id)
+		at, _ = d.Times(id)
 		return at, true
 	}
-	return d.list.Time(m.mine, id)
+	return d.Time(m.mine, id)
 }
 
 // fetch moves the entry at a position of a section from its segment into the list.
@@ -283,17 +171,17 @@ func (d *Draft) take(g *segment, id uint64) bool {
 		if !g.list.DropFollower(id) {
 			return false
 		}
-		d.list.AddFollower(id, at)
+		d.AddFollower(id, at)
 	} else {
 		at, _ := g.list.Time(g.Section, id)
 		if !g.list.Drop(g.Section, id) {
 			return false
 		}
-		d.list.Put(g.Section, id, at)
+		d.Put(g.Section, id, at)
 	}
 	d.archive.drop(g.Section, 1)
 	g.changed = true
-	d.touch(true)
+	d.Dirty = true
 	return true
 }
 

@@ -72,7 +72,7 @@ func (s *Store) Empty(ctx context.Context, id uint64) (was bool, err error) {
 		was = was && missing[id]
 		r.list = list.New()
 		d := r.draft()
-		d.noteless, d.changed = true, was
+		d.noteless, d.Dirty = true, was
 		return d, err
 	})
 	if err != nil {
@@ -406,5 +406,6 @@ func (r *rebuild) draft() *Draft {
 	for id := range r.unknown {
 		notes = append(notes, Note{OtherID: id})
 	}
-	return &Draft{row: r.row, list: r.list, archive: r.archive, changed: true, segments: r.segments, ownGone: r.ownGone, notes: notes}
+	r.list.Dirty = true
+	return &Draft{List: r.list, row: r.row, archive: r.archive, segments: r.segments, ownGone: r.ownGone, notes: notes}
 }

@@ -121,7 +121,7 @@ func TestStore_Rebuild_Doubles(t *testing.T) {
 	}
 	d.AddFollower(11, 90)
 	d.AddFollowing(12, 91)
-	row, err := d.Pack(1, 0)
+	row, err := d.Pack(1, 0, 2)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -49,17 +49,16 @@ type Columns struct{ KeptFollowers, KeptFollowing, Blocks uint32 }
 // BlockEntries is how many entries make a block, the unit of the column blocks.
 const BlockEntries = 64
 
-// ColumnsOf returns the columns that must go with a list.
-func ColumnsOf(v list.View) Columns { return columnsOf(v.Len) }
-
-func columnsOf(n func(list.Section) int) Columns {
+// ColumnsOf returns the columns that must go with a list whose sections are of these
+// lengths.
+func ColumnsOf(n func(list.Section) int) Columns {
 	friends, followers, following := n(list.Friends), n(list.Followers), n(list.Following)
 	return Columns{uint32(friends + followers), uint32(friends + following), uint32(max(friends, followers, following) / BlockEntries)}
 }
 
 // Kept returns the counts of an account of which this list is all there is.
 func Kept(v list.View) Counts {
-	c := ColumnsOf(v)
+	c := ColumnsOf(v.Len)
 	return Counts{uint32(v.Len(list.Friends)), c.KeptFollowers, c.KeptFollowing}
 }
 
@@ -67,15 +66,13 @@ func Kept(v list.View) Counts {
 func Bucket(accountID uint64) uint16 { return repo.Bucket(accountID) }
 
 // emptyList is the list of an account that has no row.
-var emptyList = mustEncode(list.New())
-
-func mustEncode(l *list.List) []byte {
-	b, err := l.Encode(nil)
+var emptyList = func() []byte {
+	b, err := list.New().Encode(nil)
 	if err != nil {
 		panic(err)
 	}
 	return b
-}
+}()
 
 // Absent returns the row of an account that has none: an empty list, Ver 0.
 func Absent(accountID uint64) Row { return empty(row.Meta{AccountID: accountID}) }
@@ -129,24 +126,21 @@ func kind() row.Kind[Row] {
 		},
 		Values: func(args []any, r *Row) ([]any, error) {
 			v, err := r.View() // nothing goes in that cannot be read
-			c := ColumnsOf(v)
+			c := ColumnsOf(v.Len)
 			return append(args, r.List, r.Friends, r.Followers, r.Following, r.Archived, c.KeptFollowers, c.KeptFollowing, c.Blocks), err
 		},
-		Key:      "r4",
-		Pack:     func(r *Row) (value, body []byte) { return r.head(), r.List },
+		Key: "r4",
+		Pack: func(r *Row) (value, body []byte) {
+			value = make([]byte, 0, 3*binary.MaxVarintLen32+len(r.Archived))
+			for _, n := range [...]uint32{r.Friends, r.Followers, r.Following} {
+				value = binary.AppendUvarint(value, uint64(n))
+			}
+			return append(value, r.Archived...), r.List
+		},
 		Unpack:   unpack,
 		Attached: func(r *Row) bool { return r.attached != nil },
 		Attach:   attach,
 	}
-}
-
-// head is a row without its list, as the cache has it.
-func (r *Row) head() []byte {
-	b := make([]byte, 0, 3*binary.MaxVarintLen32+len(r.Archived))
-	for _, n := range [...]uint32{r.Friends, r.Followers, r.Following} {
-		b = binary.AppendUvarint(b, uint64(n))
-	}
-	return append(b, r.Archived...)
 }
 
 var errCached = errors.New("bad cached relation")
@@ -170,4 +164,144 @@ func unpack(m row.Meta, value, body []byte, partial bool) (Row, error) {
 		_, err = r.View()
 	}
 	return r, err
+}
+
+// Archive says what of an account no longer stands in its list: of each section
+// how many entries, and a position that none of them is newer than. It stands in the
+// row, so that most questions do not read the archive. The zero Archive is
+// that of an account all of which is in its list.
+type Archive struct {
+	// stamp is random, and another each time the archive changes, as by a trim or a
+	// recall. Whoever reads the archive after the row finds by it that the two go
+	// together.
+	stamp uint32
+	past  [list.Options + 1]past
+}
+
+// past is one section's part of an archive.
+type past struct {
+	n      uint32
+	newest list.Cursor
+}
+
+// Len returns how many entries of a section lie in the archive.
+func (a *Archive) Len(s list.Section) int { return int(a.past[s].n) }
+
+// newest returns a position that no archived entry of a section is newer than.
+func (a *Archive) newest(s list.Section) list.Cursor { return a.past[s].newest }
+
+// any reports whether one of the sections has entries in the archive.
+func (a *Archive) any(sections ...list.Section) bool {
+	for _, s := range sections {
+		if a.past[s].n > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// all returns how many entries lie in the archive.
+func (a *Archive) all() (n int) {
+	for s := range a.past {
+		n += int(a.past[s].n)
+	}
+	return n
+}
+
+// add notes n more entries, the newest of which stands at a position.
+func (a *Archive) add(s list.Section, n int, newest list.Cursor) {
+	p := &a.past[s]
+	p.n += uint32(n)
+	if newest.Compare(p.newest) > 0 {
+		p.newest = newest
+	}
+}
+
+// Add counts what an archived list has in a section.
+func (a *Archive) Add(s list.Section, v list.View) {
+	newest := list.Cursor{}
+	_ = v.Each(s, func(id uint64, mine, theirs uint32) bool {
+		newest = list.Cursor{Time: max(mine, theirs), ID: id}
+		return false
+	})
+	a.add(s, v.Len(s), newest)
+}
+
+// Covers reports whether what a row says of its archive is true of one that holds
+// what held counts.
+func (a *Archive) Covers(held *Archive) bool {
+	for s := range a.past {
+		if a.past[s].n != held.past[s].n || s != int(list.Options) && a.past[s].newest.Compare(held.past[s].newest) < 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// drop notes that n entries are gone.
+func (a *Archive) drop(s list.Section, n int) {
+	p := &a.past[s]
+	if p.n -= min(p.n, uint32(n)); p.n == 0 {
+		p.newest = list.Cursor{}
+	}
+}
+
+// bytes packs an archive for the column archived: nothing where nothing is
+// archived, else
+//
+//	uvarint   the stamp
+//	then of each section that has entries, in order:
+//	byte      the section
+//	uvarint   entries
+//	uvarint   time of the newest position
+//	uvarint   id of it
+func (a *Archive) bytes() []byte {
+	b := []byte{} // the column is never NULL
+	for s, p := range a.past {
+		if p.n == 0 {
+			continue
+		}
+		if len(b) == 0 {
+			b = binary.AppendUvarint(b, uint64(a.stamp))
+		}
+		b = append(b, byte(s))
+		b = binary.AppendUvarint(b, uint64(p.n))
+		b = binary.AppendUvarint(b, uint64(p.newest.Time))
+		b = binary.AppendUvarint(b, p.newest.ID)
+	}
+	return b
+}
+
+// readArchive is the inverse of bytes. Errors wrap list.ErrFormat.
+func readArchive(b []byte) (a Archive, err error) {
+	if len(b) == 0 {
+		return a, nil
+	}
+	bad := fmt.Errorf("%w: what is archived: %d bytes, %.20x", list.ErrFormat, len(b), b)
+	number := func(most uint64) (x uint64) {
+		x, n := binary.Uvarint(b)
+		if n <= 0 || x > most {
+			err = bad
+			return 0
+		}
+		b = b[n:]
+		return x
+	}
+	a.stamp = uint32(number(math.MaxUint32))
+	for last := -1; err == nil && len(b) > 0; {
+		s := int(b[0])
+		if s <= last || s > int(list.Options) {
+			return Archive{}, bad
+		}
+		b, last = b[1:], s
+		p := &a.past[s]
+		p.n, p.newest.Time, p.newest.ID = uint32(number(math.MaxUint32)), uint32(number(math.MaxUint32)), number(list.MaxID)
+		if p.n == 0 {
+			err = bad
+		}
+	}
+	if err != nil || a == (Archive{stamp: a.stamp}) {
+		return Archive{}, bad
+	}
+	return a, nil
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/jmoiron/sqlx"
 
@@ -12,6 +13,132 @@ import (
 	"kith/repo/db"
 	"kith/repo/list"
 )
+
+// Outline is a row without its list, of which it tells the lengths of the sections.
+// Work on very many rows looks at these first: which rows moved, which are of interest,
+// how much memory reading them will take.
+type Outline struct {
+	AccountID uint64
+	Ver       uint64
+	Columns
+	list.Outline
+	// Err says that the list has bad bytes, which only its own account shall
+	// suffer from.
+	Err error
+}
+
+// entryBytes is about what an entry takes in a list: an id of 4 or 8 bytes and
+// a time of 1 to 5.
+const entryBytes = 10
+
+// Size estimates the bytes of the list. Friends count twice, so it is seldom
+// too low; blocks, mutes and options are not in it.
+func (o Outline) Size() int { return entryBytes * (int(o.KeptFollowers) + int(o.KeptFollowing)) }
+
+// outlineRow is an outline as it is read.
+type outlineRow struct {
+	AccountID     uint64 `db:"account_id"`
+	Ver           uint64 `db:"ver"`
+	KeptFollowers uint32 `db:"kept_followers"`
+	KeptFollowing uint32 `db:"kept_following"`
+	Blocks        uint32 `db:"blocks"`
+	Start         []byte `db:"start"`
+}
+
+// outlineColumns are those of an outlineRow; the argument is list.OutlineBytes.
+const outlineColumns = `account_id, ver, kept_followers, kept_following, blocks, LEFT(list, ?) AS start`
+
+// Outlines returns the outlines of those of ids that have a row, from the database.
+// Index: PRIMARY (bucket, account_id), one range an id.
+func (s *Store) Outlines(ctx context.Context, ids []uint64) (map[uint64]Outline, error) {
+	out := make(map[uint64]Outline, len(ids))
+	for part := range slices.Chunk(repo.InOrder(ids), MaxRows) {
+		where, args := db.Keys(part)
+		var rows []outlineRow
+		err := s.db.SelectContext(ctx, &rows, `SELECT `+outlineColumns+` FROM relation WHERE (bucket, account_id) IN (`+where+`)`, append([]any{list.OutlineBytes}, args...)...)
+		if err != nil {
+			return nil, fmt.Errorf("load outlines of %d relations: %w", len(part), db.Wrap(err))
+		}
+		for _, o := range outlines(rows) {
+			out[o.AccountID] = o
+		}
+	}
+	return out, nil
+}
+
+// WalkOutlines returns the outlines of up to limit rows that come after the
+// given account in key order (0 for the first). Index: PRIMARY (bucket,
+// account_id), a range in each bucket.
+func (s *Store) WalkOutlines(ctx context.Context, after uint64, limit int) ([]Outline, error) {
+	rows, err := db.WalkRows[outlineRow](ctx, s.db, `relation`, after, db.LastKey, limit,
+		`SELECT `+outlineColumns+` FROM relation WHERE bucket = ? AND account_id > ? AND account_id <= ? ORDER BY account_id LIMIT ?`, list.OutlineBytes)
+	if err != nil {
+		return nil, fmt.Errorf("walk outlines after %d: %w", after, err)
+	}
+	return outlines(rows), nil
+}
+
+func outlines(rows []outlineRow) []Outline {
+	out := make([]Outline, len(rows))
+	for i, r := range rows {
+		o, err := list.ReadOutline(r.Start)
+		if err != nil {
+			err = fmt.Errorf("list of account %d, ver %d: %w", r.AccountID, r.Ver, err)
+		}
+		out[i] = Outline{r.AccountID, r.Ver, Columns{r.KeptFollowers, r.KeptFollowing, r.Blocks}, o, err}
+	}
+	return out
+}
+
+// Trim cuts each of the account's sections to its bound, friends, followers and
+// following to their newest limit entries, and returns how many entries moved to the
+// archive, in the transaction that shortens the row. Counts do not change. It holds the
+// row's lock meanwhile, so that a row which is written all the time is trimmed all the
+// same.
+func (s *Store) Trim(ctx context.Context, id uint64, limit int) (moved int, err error) {
+	won, err := s.Store.Locked(ctx, []uint64{id}, nil, func(_ *sqlx.Tx, rows map[uint64]Row) ([]Row, error) {
+		d, err := Open(rows[id])
+		if err != nil {
+			return nil, err
+		}
+		before := d.archive
+		r, err := d.Pack(uint32(s.now().Unix()), limit, 1)
+		if moved = d.archive.all() - before.all(); moved == 0 {
+			return nil, err
+		}
+		return []Row{r}, err
+	})
+	if !won {
+		return 0, err
+	}
+	return moved, nil
+}
+
+// Long returns up to limit rows with a section of more than so many entries, as far as
+// blocks tell, that come after a row in the order of (blocks, account). Index: by_blocks
+// (blocks, and after it the primary key), a range. It asks all buckets at once, as
+// CountLong does: long rows are few, wherever they are. The index is named, since
+// MariaDB would sort the rows rather than look each up.
+func (s *Store) Long(ctx context.Context, entries int, after Outline, limit int) ([]Outline, error) {
+	var rows []outlineRow
+	bucket := Bucket(after.AccountID)
+	err := s.db.SelectContext(ctx, &rows, `SELECT `+outlineColumns+` FROM relation FORCE INDEX (by_blocks) WHERE blocks >= ? AND (blocks > ? OR (blocks = ? AND (bucket > ? OR (bucket = ? AND account_id > ?)))) ORDER BY blocks, bucket, account_id LIMIT ?`,
+		list.OutlineBytes, (entries+1)/BlockEntries, after.Blocks, after.Blocks, bucket, bucket, after.AccountID, limit)
+	if err != nil {
+		return nil, fmt.Errorf("find rows of more than %d entries: %w", entries, db.Wrap(err))
+	}
+	return outlines(rows), nil
+}
+
+// CountLong counts the rows that Long returns. Index: by_blocks, a range that
+// is read without its rows.
+func (s *Store) CountLong(ctx context.Context, entries int) (n int64, err error) {
+	err = s.db.GetContext(ctx, &n, `SELECT COUNT(*) FROM relation WHERE blocks >= ?`, (entries+1)/BlockEntries)
+	if err != nil {
+		return 0, fmt.Errorf("count rows of more than %d entries: %w", entries, db.Wrap(err))
+	}
+	return n, nil
+}
 
 // Archived returns up to limit accounts that have anything in the archive and come
 // after the given account in key order, up to last. Index: PRIMARY (bucket,

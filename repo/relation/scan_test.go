@@ -46,7 +46,7 @@ func TestStore_Scan(t *testing.T) {
 			}
 			got = append(got, r.AccountID)
 			v, err := r.View()
-			if err != nil || r.Columns != relation.ColumnsOf(v) || r.Followers != 3 || r.KeptFollowers != 2 || len(r.Archived) == 0 {
+			if err != nil || r.Columns != relation.ColumnsOf(v.Len) || r.Followers != 3 || r.KeptFollowers != 2 || len(r.Archived) == 0 {
 				t.Errorf("row of %d: %+v, %v", r.AccountID, r, err)
 			}
 			return nil

@@ -2,6 +2,7 @@ package relation
 
 import (
 	"context"
+	"fmt"
 	"maps"
 	"slices"
 	"time"
@@ -9,6 +10,7 @@ import (
 	"github.com/jmoiron/sqlx"
 
 	"kith/repo/cache"
+	"kith/repo/db"
 	"kith/repo/row"
 )
 
@@ -114,11 +116,56 @@ func (s *Store) Locked(ctx context.Context, ids []uint64, loaded map[uint64]*Dra
 	})
 }
 
-// idsOf returns whose rows these are.
-func idsOf(rows []Row) []uint64 {
-	ids := make([]uint64, len(rows))
-	for i, r := range rows {
-		ids[i] = r.AccountID
+// MaxNote is how many bytes a note has at most.
+const MaxNote = 8192
+
+// Note is what an account keeps in private about another. Its row's list says that
+// there is one; the text is a row of a table of its own, written together with it.
+type Note struct {
+	OtherID uint64 `db:"other_id"`
+	Body    string `db:"body"`
+}
+
+// Notes returns the notes of an account about those of others of whom it keeps one.
+// Index: PRIMARY (bucket, account_id, other_id), one row each.
+func (s *Store) Notes(ctx context.Context, id uint64, others []uint64) (map[uint64]string, error) {
+	out := make(map[uint64]string, len(others))
+	for part := range slices.Chunk(others, MaxRows) {
+		args := []any{Bucket(id), id}
+		for _, o := range part {
+			args = append(args, o)
+		}
+		var notes []Note
+		err := s.db.SelectContext(ctx, &notes, `SELECT other_id, body FROM note WHERE bucket = ? AND account_id = ? AND other_id IN (`+db.Repeat(`?`, len(part))+`)`, args...)
+		if err != nil {
+			return nil, fmt.Errorf("load notes of %d: %w", id, db.Wrap(err))
+		}
+		for _, n := range notes {
+			out[n.OtherID] = n.Body
+		}
 	}
-	return ids
+	return out, nil
+}
+
+// storeNotes writes the notes of a row inside the transaction that swaps it. Index:
+// PRIMARY, one row each, or a range.
+func storeNotes(ctx context.Context, x sqlx.ExecerContext, r *Row) error {
+	id := r.AccountID
+	if r.attached.noteless {
+		_, err := x.ExecContext(ctx, `DELETE FROM note WHERE bucket = ? AND account_id = ?`, Bucket(id), id)
+		return err
+	}
+	for _, n := range r.attached.notes {
+		var err error
+		if n.Body == "" {
+			_, err = x.ExecContext(ctx, `DELETE FROM note WHERE bucket = ? AND account_id = ? AND other_id = ?`, Bucket(id), id, n.OtherID)
+		} else {
+			_, err = x.ExecContext(ctx, `INSERT INTO note (bucket, account_id, other_id, body, updated_at) VALUES (?,?,?,?,?) ON DUPLICATE KEY UPDATE body=VALUES(body), updated_at=VALUES(updated_at)`,
+				Bucket(id), id, n.OtherID, []byte(n.Body), r.UpdatedAt)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }

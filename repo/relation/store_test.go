@@ -45,7 +45,7 @@ func follower(t *testing.T, r relation.Row, follower uint64) relation.Row {
 		t.Fatal(err)
 	}
 	d.AddFollower(follower, 100)
-	next, err := d.Pack(1000, 0)
+	next, err := d.Pack(1000, 0, 2)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -123,7 +123,7 @@ func TestStore_Swap(t *testing.T) {
 		for id := range uint64(20000) {
 			d.AddFollower(1<<40+id, uint32(id))
 		}
-		row, err := d.Pack(1, 0)
+		row, err := d.Pack(1, 0, 2)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -153,7 +153,7 @@ func TestStore_Swap_UnknownOutcome(t *testing.T) {
 		for n := range uint64(1000) {
 			d.AddFollower(7+n, 100)
 		}
-		row, err := d.Pack(1000, 0)
+		row, err := d.Pack(1000, 0, 2)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -472,7 +472,7 @@ func TestStore_Locked_Loaded(t *testing.T) {
 		for i := range uint64(5000) {
 			d.AddFollower(1+i, uint32(i))
 		}
-		r, err := d.Pack(1, 0)
+		r, err := d.Pack(1, 0, 2)
 		if err != nil {
 			t.Fatal(err)
 		}
