@@ -10,9 +10,9 @@ import (
 
 	"kith/app/relation"
 	"kith/cron"
+	"kith/repo"
 	"kith/repo/dbtest"
 	"kith/repo/list"
-	rows "kith/repo/relation"
 )
 
 func (w *world) expire(requests time.Duration) cron.Job {
@@ -104,7 +104,7 @@ func TestExpire_Resumes(t *testing.T) {
 		w.do(w.Mute(t.Context(), id, p[i+1], true, time.Minute))
 	}
 	w.now = w.now.Add(time.Hour)
-	w.pool.MustExec(`UPDATE relation SET list = '' WHERE bucket = ? AND account_id = ?`, rows.Bucket(p[40]), p[40])
+	w.pool.MustExec(`UPDATE relation SET list = '' WHERE bucket = ? AND account_id = ?`, repo.Bucket(p[40]), p[40])
 	var total int64
 	var results []string
 	for range 10 {

@@ -12,6 +12,7 @@ import (
 
 	"kith/app/relation"
 	"kith/cron"
+	"kith/repo"
 	"kith/repo/account"
 	"kith/repo/cache"
 	"kith/repo/committer"
@@ -149,7 +150,7 @@ func TestTrim_BadRow(t *testing.T) {
 
 func (w *world) spoil(id uint64) {
 	w.t.Helper()
-	w.pool.MustExec(`UPDATE relation SET list = CONCAT(UNHEX('09'), SUBSTRING(list, 2)) WHERE bucket = ? AND account_id = ?`, rows.Bucket(id), id)
+	w.pool.MustExec(`UPDATE relation SET list = CONCAT(UNHEX('09'), SUBSTRING(list, 2)) WHERE bucket = ? AND account_id = ?`, repo.Bucket(id), id)
 }
 
 // Rows that live writers change all the time are trimmed, and nothing is lost.

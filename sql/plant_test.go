@@ -15,6 +15,7 @@ import (
 	"kith/repo/dbtest"
 	"kith/repo/list"
 	"kith/repo/relation"
+	"kith/repo/row"
 )
 
 func TestMain(m *testing.M) { dbtest.Main(m) }
@@ -232,7 +233,7 @@ func (p *plant) save() {
 		}
 		rows = append(rows, r)
 	}
-	for part := range slices.Chunk(rows, relation.MaxRows) {
+	for part := range slices.Chunk(rows, row.MaxRows) {
 		if won, err := p.store.Swap(p.t.Context(), part); err != nil || !won {
 			p.t.Fatalf("store %d rows: %v, %v", len(part), won, err)
 		}

@@ -11,6 +11,7 @@ import (
 
 	"kith/app/audit"
 	"kith/app/graph"
+	"kith/repo"
 	"kith/repo/accepttest"
 	"kith/repo/list"
 	"kith/repo/relation"
@@ -114,7 +115,7 @@ func (w *world) plantMany(n int) (ids []uint64) {
 		case 1:
 			w.plant(id, func(d *relation.Draft) { d.DropFollowing(w.first(id)) })
 		case 2:
-			w.exec(`UPDATE relation SET followers = followers + 1 WHERE bucket = ? AND account_id = ?`, relation.Bucket(id), id)
+			w.exec(`UPDATE relation SET followers = followers + 1 WHERE bucket = ? AND account_id = ?`, repo.Bucket(id), id)
 		case 3:
 			w.exist(1<<40 + id)
 			w.plant(id, func(d *relation.Draft) { d.Put(list.Blocking, 1<<40+id, 5) })

@@ -9,6 +9,7 @@ import (
 
 	"kith/app/audit"
 	app "kith/app/relation"
+	"kith/repo"
 	"kith/repo/list"
 	"kith/repo/relation"
 )
@@ -115,7 +116,7 @@ func (w *world) damage(r *rand.Rand, id uint64) string {
 func (w *world) rewriteOrLeave(id uint64, edit func(b []byte) []byte) {
 	w.Helper()
 	b := edit(append([]byte(nil), w.row(id).List...))
-	if _, err := w.pool.ExecContext(w.Context(), `UPDATE relation SET list = ? WHERE bucket = ? AND account_id = ?`, b, relation.Bucket(id), id); err != nil {
+	if _, err := w.pool.ExecContext(w.Context(), `UPDATE relation SET list = ? WHERE bucket = ? AND account_id = ?`, b, repo.Bucket(id), id); err != nil {
 		w.Fatal(err)
 	}
 }

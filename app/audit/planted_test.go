@@ -12,6 +12,7 @@ import (
 
 	"kith/app/audit"
 	app "kith/app/relation"
+	"kith/repo"
 	"kith/repo/list"
 	"kith/repo/relation"
 )
@@ -134,7 +135,7 @@ func TestRun_Planted(t *testing.T) {
 		a, b uint64
 		rel  list.Rel
 	}
-	star := func(s *scene) []any { return []any{relation.Bucket(s.star), s.star} }
+	star := func(s *scene) []any { return []any{repo.Bucket(s.star), s.star} }
 	segment := func(set string) func(s *scene) {
 		return func(s *scene) {
 			s.exec(`UPDATE relation_archive SET `+set+` WHERE bucket = ? AND account_id = ? AND section = 1`, star(s)...)
@@ -177,7 +178,7 @@ func TestRun_Planted(t *testing.T) {
 		"Counts":       {plant: columns(`friends = friends + 1, followers = followers - 3, following = 0`), truth: true, kinds: "count", about: func(s *scene) []uint64 { return []uint64{s.star} }},
 		"CountsTooBig": {plant: columns(`followers = 4000000000`), truth: true, kinds: "count"},
 		"CountsWithoutArchive": {plant: func(s *scene) {
-			s.exec(`UPDATE relation SET followers = followers + 1 WHERE bucket = ? AND account_id = ?`, relation.Bucket(s.fans[0]), s.fans[0])
+			s.exec(`UPDATE relation SET followers = followers + 1 WHERE bucket = ? AND account_id = ?`, repo.Bucket(s.fans[0]), s.fans[0])
 		}, kinds: "count"},
 		"KeptFollowers": {plant: columns(`kept_followers = 0`), kinds: "column", about: func(s *scene) []uint64 { return []uint64{s.star} }},
 		"KeptFollowing": {plant: columns(`kept_following = 9`), kinds: "column"},
@@ -290,8 +291,8 @@ func TestRun_Planted(t *testing.T) {
 			s.loseSegment(s.fans[0], list.Friends)
 		}, kinds: "count", truth: true},
 		"AllSegmentsGone": {plant: func(s *scene) {
-			s.exec(`DELETE FROM relation_archive WHERE bucket = ? AND account_id = ?`, relation.Bucket(s.fans[4]), s.fans[4])
-			s.exec(`DELETE FROM relation_own WHERE bucket = ? AND account_id = ?`, relation.Bucket(s.fans[4]), s.fans[4])
+			s.exec(`DELETE FROM relation_archive WHERE bucket = ? AND account_id = ?`, repo.Bucket(s.fans[4]), s.fans[4])
+			s.exec(`DELETE FROM relation_own WHERE bucket = ? AND account_id = ?`, repo.Bucket(s.fans[4]), s.fans[4])
 		}, kinds: "count", truth: true},
 		"TwoSegmentsGone": {plant: func(s *scene) {
 			s.trim(s.fans[9], 1)
@@ -318,7 +319,7 @@ func TestRun_Planted(t *testing.T) {
 			s.loseSegment(s.asker, list.Requested)
 		}, kinds: "column", truth: true},
 		"ArchivedOfNewerPlace": {plant: func(s *scene) {
-			s.exec(`UPDATE relation_own SET latest = latest + 1000000, mine = mine + 1000000 WHERE bucket = ? AND account_id = ?`, relation.Bucket(s.fans[4]), s.fans[4])
+			s.exec(`UPDATE relation_own SET latest = latest + 1000000, mine = mine + 1000000 WHERE bucket = ? AND account_id = ?`, repo.Bucket(s.fans[4]), s.fans[4])
 		}, kinds: "column time time"},
 		"SegmentGoneAndDouble": {plant: func(s *scene) {
 			s.exec(`DELETE FROM relation_archive WHERE bucket = ? AND account_id = ? AND section = 1`, star(s)...)
@@ -397,7 +398,7 @@ func TestRun_Planted(t *testing.T) {
 		"RowGoneWithArchive": {plant: func(s *scene) { s.exec(`DELETE FROM relation WHERE bucket = ? AND account_id = ?`, star(s)...) },
 			truth: true, kinds: "row", want: func(s *scene) []want { return []want{{s.oldFan(), s.star, follows}, {s.fans[0], s.star, friend}} }},
 		"RowGone": {plant: func(s *scene) {
-			s.exec(`DELETE FROM relation WHERE bucket = ? AND account_id = ?`, relation.Bucket(s.fans[9]), s.fans[9])
+			s.exec(`DELETE FROM relation WHERE bucket = ? AND account_id = ?`, repo.Bucket(s.fans[9]), s.fans[9])
 		}, truth: true, kinds: "row", rebuild: true, want: func(s *scene) []want { return []want{{s.fans[9], s.star, follows}, {s.fans[9], s.fans[10], follows}} }},
 		"HalfBlockBlocker": {plant: func(s *scene) { s.plant(s.a, func(d *relation.Draft) { d.Put(list.Blocking, s.b, 9) }) }, kinds: "block",
 			about: func(s *scene) []uint64 { return []uint64{s.a, s.b} },

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"kith/repo"
 	"kith/repo/list"
 	"kith/repo/relation"
 )
@@ -12,12 +13,12 @@ import (
 // vanish takes an account away, which nothing in kith does.
 func (w *world) vanish(id uint64) {
 	w.Helper()
-	w.exec(`DELETE FROM account WHERE bucket = ? AND account_id = ?`, relation.Bucket(id), id)
+	w.exec(`DELETE FROM account WHERE bucket = ? AND account_id = ?`, repo.Bucket(id), id)
 }
 
 func (w *world) dropRow(id uint64) {
 	w.Helper()
-	w.exec(`DELETE FROM relation WHERE bucket = ? AND account_id = ?`, relation.Bucket(id), id)
+	w.exec(`DELETE FROM relation WHERE bucket = ? AND account_id = ?`, repo.Bucket(id), id)
 }
 
 // lone counts what stands in rows and archives of accounts that do not exist.

@@ -10,6 +10,7 @@ import (
 
 	"kith/app/audit"
 	app "kith/app/relation"
+	"kith/repo"
 	"kith/repo/cache"
 	"kith/repo/committer"
 	"kith/repo/list"
@@ -122,7 +123,7 @@ func (w *world) client(ctx context.Context, p []uint64, seed uint64, changes cha
 func TestRun_Stopped(t *testing.T) {
 	s := newScene(t)
 	s.plant(s.a, func(d *relation.Draft) { d.AddFollowing(s.b, 77) })
-	s.exec(`UPDATE relation SET followers = 9 WHERE bucket = ? AND account_id = ?`, relation.Bucket(s.star), s.star)
+	s.exec(`UPDATE relation SET followers = 9 WHERE bucket = ? AND account_id = ?`, repo.Bucket(s.star), s.star)
 	s.rewriteList(s.fans[12], func(b []byte) []byte { return b[:6] })
 	for stopAt := 1; ; stopAt++ {
 		ctx, cancel := context.WithCancelCause(t.Context())
@@ -155,7 +156,7 @@ func TestRun_Stopped(t *testing.T) {
 func TestRun_Account(t *testing.T) {
 	s := newScene(t)
 	s.plant(s.a, func(d *relation.Draft) { d.AddFollowing(s.b, 77) })
-	s.exec(`UPDATE relation SET followers = 9 WHERE bucket = ? AND account_id = ?`, relation.Bucket(s.star), s.star)
+	s.exec(`UPDATE relation SET followers = 9 WHERE bucket = ? AND account_id = ?`, repo.Bucket(s.star), s.star)
 	for _, tt := range []struct {
 		id    uint64
 		kinds string

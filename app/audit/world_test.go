@@ -9,6 +9,7 @@ import (
 
 	"kith/app/audit"
 	app "kith/app/relation"
+	"kith/repo"
 	"kith/repo/account"
 	"kith/repo/cache"
 	"kith/repo/committer"
@@ -180,19 +181,19 @@ func (w *world) loseSegment(id uint64, s list.Section) {
 	if relation.Own(s) {
 		table = `relation_own`
 	}
-	w.exec(`DELETE FROM `+table+` WHERE bucket = ? AND account_id = ? AND section = ?`, relation.Bucket(id), id, s)
+	w.exec(`DELETE FROM `+table+` WHERE bucket = ? AND account_id = ? AND section = ?`, repo.Bucket(id), id, s)
 }
 
 // overwriteOwn makes an archived entry of what an account did itself one about
 // somebody else.
 func (w *world) overwriteOwn(id, other, by uint64) {
 	w.Helper()
-	w.exec(`UPDATE relation_own SET other_id = ? WHERE bucket = ? AND account_id = ? AND other_id = ?`, by, relation.Bucket(id), id, other)
+	w.exec(`UPDATE relation_own SET other_id = ? WHERE bucket = ? AND account_id = ? AND other_id = ?`, by, repo.Bucket(id), id, other)
 }
 
 // rewriteList changes the bytes of a list behind everybody's back.
 func (w *world) rewriteList(id uint64, edit func(b []byte) []byte) {
 	w.Helper()
 	b := edit(append([]byte(nil), w.row(id).List...))
-	w.exec(`UPDATE relation SET list = ? WHERE bucket = ? AND account_id = ?`, b, relation.Bucket(id), id)
+	w.exec(`UPDATE relation SET list = ? WHERE bucket = ? AND account_id = ?`, b, repo.Bucket(id), id)
 }

@@ -11,6 +11,7 @@ import (
 
 	"kith/app/graph"
 	apprelation "kith/app/relation"
+	"kith/repo"
 	"kith/repo/committer"
 	"kith/repo/dbtest"
 	"kith/repo/list"
@@ -62,7 +63,7 @@ func TestImport_Between(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			w := newWorld(t, dbtest.DB(t))
 			ids := dbtest.IDs(t, 3)
-			slices.SortFunc(ids, func(a, b uint64) int { return int(relation.Bucket(a)) - int(relation.Bucket(b)) })
+			slices.SortFunc(ids, func(a, b uint64) int { return int(repo.Bucket(a)) - int(repo.Bucket(b)) })
 			a, b, c := ids[0], ids[1], ids[2]
 			w.edit(t, a, b, tt.before)
 			cfg := w.config(strings.NewReader(fmt.Sprintf("%d %d 5\n%d %d 5\n%d %d 5\n%d %d 5\n", a, b, b, a, a, c, b, c)))

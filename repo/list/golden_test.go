@@ -202,7 +202,8 @@ func useAll(v View) (errs []error) {
 		v.AppendIDs(nil, o)
 	}
 	v.Rels(opIDs, make([]Rel, len(opIDs)))
-	note(v.Options(opIDs, map[uint64]Option{}))
+	_, err := v.Options()
+	note(err)
 	for _, id := range opIDs {
 		v.Rel(id)
 		_, _, err := v.Option(id)

@@ -25,7 +25,7 @@ func (v View) Rels(ids []uint64, out []Rel) {
 	var w wanted
 	var small [smallSlots]slot
 	if w.slots = small[:]; 2*len(ids) > smallSlots {
-		w.slots = manySlots(len(ids))
+		w.slots = make([]slot, 1<<bits.Len(uint(2*len(ids))))
 	}
 	w.fill(ids, v.width)
 	for s := range numSections {
@@ -59,9 +59,6 @@ type slot struct {
 	raw uint64 // 0 is free
 	i   int32  // where the id stands first in what was asked
 }
-
-// manySlots returns slots for n ids.
-func manySlots(n int) []slot { return make([]slot, 1<<bits.Len(uint(2*n))) }
 
 // fill puts ids into the set. The slots must be there and at least twice as
 // many; that the caller brings them keeps them off the heap.
@@ -160,12 +157,6 @@ func (w *wanted) copyRepeats(ids []uint64, out []Rel) {
 			out[i] = out[w.find(raw).i]
 		}
 	}
-}
-
-// has tells whether id is wanted.
-func (w *wanted) has(id uint64) bool {
-	raw, ok := w.raw(id)
-	return ok && w.test(raw)&1 != 0 && w.find(raw).raw == raw
 }
 
 // index maps ids to the times that sort their entries. It is an open-addressing

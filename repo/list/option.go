@@ -200,41 +200,21 @@ func (v View) Option(id uint64) (Option, bool, error) {
 	return o, true, nil
 }
 
-// Options puts into out what the owner chose about those of ids about whom
-// anything was chosen. Errors wrap ErrFormat.
-func (v View) Options(ids []uint64, out map[uint64]Option) error {
-	if v.Len(Options) == 0 || len(ids) == 0 {
-		return nil
-	}
-	if len(ids) <= fewIDs {
-		for _, id := range ids {
-			o, ok, err := v.Option(id)
-			if err != nil {
-				return err
-			}
-			if ok {
-				out[id] = o
-			}
-		}
-		return nil
-	}
-	var w wanted
-	w.slots = manySlots(len(ids))
-	w.fill(ids, v.width)
-	have, col := v.ids(Options), v.column(Options)
+// Options returns all that the owner chose, by id. Errors wrap ErrFormat.
+func (v View) Options() (map[uint64]Option, error) {
+	ids, col := v.ids(Options), v.column(Options)
+	out := make(map[uint64]Option, v.Len(Options))
 	for i := range v.Len(Options) {
 		raw, err := cutOption(col)
-		if err != nil {
-			return fmt.Errorf("options: %w", err)
+		if err == nil {
+			out[v.id(ids, i)], err = raw.open()
 		}
-		if id := v.id(have, i); w.has(id) {
-			if out[id], err = raw.open(); err != nil {
-				return fmt.Errorf("option of %d: %w", id, err)
-			}
+		if err != nil {
+			return nil, fmt.Errorf("options: %w", err)
 		}
 		col = col[raw.size:]
 	}
-	return nil
+	return out, nil
 }
 
 func openOption(col []byte) (Option, error) {

@@ -168,9 +168,10 @@ func (w *twin) sameSections(t rapid.TB, l *List, v View) {
 
 func (w *twin) sameStates(t rapid.TB, l *List, v View) {
 	t.Helper()
-	rels, options := make([]Rel, len(opIDs)), map[uint64]Option{}
+	rels := make([]Rel, len(opIDs))
 	v.Rels(opIDs, rels)
-	if err := v.Options(opIDs, options); err != nil || len(options) != len(w.options) {
+	options, err := v.Options()
+	if err != nil || len(options) != len(w.options) {
 		t.Fatalf("options: got %v, error %v, want %v", options, err, w.options)
 	}
 	for i, id := range opIDs {

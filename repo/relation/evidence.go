@@ -253,8 +253,8 @@ func chooseAll(l *list.List, v list.View) bool {
 	if !slices.IsSorted(ids) {
 		return false
 	}
-	options := map[uint64]list.Option{}
-	if err := v.Options(ids, options); err != nil || len(options) != len(ids) {
+	options, err := v.Options()
+	if err != nil || len(options) != len(ids) {
 		return false
 	}
 	for id, o := range options {

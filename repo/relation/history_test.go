@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"kith/repo"
 	"kith/repo/cache"
 	"kith/repo/cache/cachetest"
 	"kith/repo/committer"
@@ -19,10 +20,10 @@ import (
 func lose(t *testing.T, before []relation.Row) {
 	t.Helper()
 	for _, r := range before {
-		dbtest.DB(t).MustExec(`DELETE FROM relation WHERE bucket = ? AND account_id = ?`, relation.Bucket(r.AccountID), r.AccountID)
+		dbtest.DB(t).MustExec(`DELETE FROM relation WHERE bucket = ? AND account_id = ?`, repo.Bucket(r.AccountID), r.AccountID)
 		if r.Ver > 0 {
 			dbtest.DB(t).MustExec(`INSERT INTO relation (bucket, account_id, ver, list, friends, followers, following, kept_followers, kept_following, updated_at) VALUES (?,?,?,?,?,?,?,?,?,?)`,
-				relation.Bucket(r.AccountID), r.AccountID, r.Ver, r.List, r.Friends, r.Followers, r.Following, r.Followers, r.Following, r.UpdatedAt)
+				repo.Bucket(r.AccountID), r.AccountID, r.Ver, r.List, r.Friends, r.Followers, r.Following, r.Followers, r.Following, r.UpdatedAt)
 		}
 	}
 }

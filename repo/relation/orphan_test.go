@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"kith/repo"
 	"kith/repo/account"
 	"kith/repo/cache"
 	"kith/repo/dbtest"
@@ -100,7 +101,7 @@ func TestStore_Empty(t *testing.T) {
 		archived(t, s, id, []uint64{1, 2, 3, 4}, 2)
 		noted(t, s, id, 1)
 		if rowGone {
-			if _, err := dbtest.DB(t).Exec(`DELETE FROM relation WHERE bucket = ? AND account_id = ?`, relation.Bucket(id), id); err != nil {
+			if _, err := dbtest.DB(t).Exec(`DELETE FROM relation WHERE bucket = ? AND account_id = ?`, repo.Bucket(id), id); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -130,7 +131,7 @@ func TestStore_Rebuild_UnknownBadBytes(t *testing.T) {
 	id := dbtest.IDs(t, 1)[0]
 	exist(t, id)
 	put(t, s, id, list.Edge{ID: 9, Time: 9})
-	if _, err := dbtest.DB(t).Exec(`UPDATE relation SET list = LEFT(list, 7) WHERE bucket = ? AND account_id = ?`, relation.Bucket(id), id); err != nil {
+	if _, err := dbtest.DB(t).Exec(`UPDATE relation SET list = LEFT(list, 7) WHERE bucket = ? AND account_id = ?`, repo.Bucket(id), id); err != nil {
 		t.Fatal(err)
 	}
 	if done, err := s.Rebuild(t.Context(), id, &relation.Evidence{KeepOwn: true, Unknown: []uint64{9}}); !errors.Is(err, relation.ErrLost) {

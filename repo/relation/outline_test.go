@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"kith/repo"
 	"kith/repo/cache"
 	"kith/repo/dbtest"
 	"kith/repo/list"
@@ -14,7 +15,7 @@ import (
 func TestStore_Outlines(t *testing.T) {
 	s := open(t, cache.NewNone())
 	ids := dbtest.IDs(t, 4)
-	slices.SortFunc(ids, func(a, b uint64) int { return int(relation.Bucket(a)) - int(relation.Bucket(b)) })
+	slices.SortFunc(ids, func(a, b uint64) int { return int(repo.Bucket(a)) - int(repo.Bucket(b)) })
 	for i, id := range ids[:3] {
 		row := fresh(t, s, id)
 		for f := range uint64(i + 1) {
@@ -24,7 +25,7 @@ func TestStore_Outlines(t *testing.T) {
 			t.Fatal(won, err)
 		}
 	}
-	dbtest.DB(t).MustExec(`UPDATE relation SET list = LEFT(list, 3) WHERE bucket = ? AND account_id = ?`, relation.Bucket(ids[1]), ids[1])
+	dbtest.DB(t).MustExec(`UPDATE relation SET list = LEFT(list, 3) WHERE bucket = ? AND account_id = ?`, repo.Bucket(ids[1]), ids[1])
 	got, err := s.Outlines(t.Context(), ids)
 	if err != nil || len(got) != 3 {
 		t.Fatalf("%d outlines, %v, want those of the 3 rows", len(got), err)

@@ -7,8 +7,10 @@ import (
 
 	"github.com/jmoiron/sqlx"
 
+	"kith/repo"
 	"kith/repo/db"
 	"kith/repo/list"
+	"kith/repo/row"
 )
 
 // ownRow is an archived entry of what an account did itself. Of a friend there are
@@ -53,10 +55,10 @@ type ownKey struct{ account, other uint64 }
 // account_id, other_id, section), one range a key. The index is named, since MariaDB
 // weighs 320 keys against each index that begins as they do for half a second.
 func ownOf(ctx context.Context, q sqlx.QueryerContext, keys []ownKey) (out []ownRow, err error) {
-	for part := range slices.Chunk(keys, MaxRows*2/3) { // three values a key
+	for part := range slices.Chunk(keys, row.MaxRows*2/3) { // three values a key
 		args := make([]any, 0, 3*len(part))
 		for _, k := range part {
-			args = append(args, Bucket(k.account), k.account, k.other)
+			args = append(args, repo.Bucket(k.account), k.account, k.other)
 		}
 		var rows []ownRow
 		err := sqlx.SelectContext(ctx, q, &rows, `SELECT account_id, other_id, section, mine, theirs, choice FROM relation_own FORCE INDEX (PRIMARY) WHERE (bucket, account_id, other_id) IN (`+db.Repeat(`(?,?,?)`, len(part))+`)`, args...)
@@ -81,7 +83,7 @@ func keysOf(account uint64, others []uint64) []ownKey {
 // is latest, or of friends mine or theirs. Index: by_ and the column (bucket,
 // account_id, section, the column, other_id), a range.
 func ownPage(ctx context.Context, q sqlx.QueryerContext, id uint64, s list.Section, column string, r list.Range) ([]list.Entry, error) {
-	where, args := ``, []any{Bucket(id), id, s}
+	where, args := ``, []any{repo.Bucket(id), id, s}
 	if c := r.Before; c.ID != 0 {
 		where += ` AND (` + column + ` < ? OR (` + column + ` = ? AND other_id < ?))`
 		args = append(args, c.Time, c.Time, c.ID)
@@ -128,7 +130,7 @@ func eachOwn(ctx context.Context, q sqlx.QueryerContext, id uint64, fn func(*lis
 	for {
 		var rows []ownRow
 		err := sqlx.SelectContext(ctx, q, &rows, `SELECT account_id, other_id, section, mine, theirs, choice FROM relation_own WHERE bucket = ? AND account_id = ? AND other_id > ? ORDER BY other_id, section LIMIT ?`,
-			Bucket(id), id, after, SegmentEntries)
+			repo.Bucket(id), id, after, SegmentEntries)
 		if err != nil {
 			return fmt.Errorf("load archived entries of %d: %w", id, db.Wrap(err))
 		}
@@ -159,7 +161,7 @@ func eachOwn(ctx context.Context, q sqlx.QueryerContext, id uint64, fn func(*lis
 // each.
 func storeOwn(ctx context.Context, x sqlx.ExecerContext, id uint64, gone, added []ownRow) error {
 	for _, o := range gone {
-		if _, err := x.ExecContext(ctx, `DELETE FROM relation_own WHERE bucket = ? AND account_id = ? AND other_id = ? AND section = ?`, Bucket(id), id, o.OtherID, o.Section); err != nil {
+		if _, err := x.ExecContext(ctx, `DELETE FROM relation_own WHERE bucket = ? AND account_id = ? AND other_id = ? AND section = ?`, repo.Bucket(id), id, o.OtherID, o.Section); err != nil {
 			return err
 		}
 	}
@@ -171,7 +173,7 @@ func storeOwn(ctx context.Context, x sqlx.ExecerContext, id uint64, gone, added 
 			if choice == nil {
 				choice = []byte{}
 			}
-			args = append(args, Bucket(id), id, o.OtherID, o.Section, o.Mine, o.Theirs, max(o.Mine, o.Theirs), choice)
+			args = append(args, repo.Bucket(id), id, o.OtherID, o.Section, o.Mine, o.Theirs, max(o.Mine, o.Theirs), choice)
 		}
 		_, err := x.ExecContext(ctx, `INSERT INTO relation_own (bucket, account_id, other_id, section, mine, theirs, latest, choice) VALUES `+db.Repeat(`(?,?,?,?,?,?,?,?)`, len(part))+`
 	ON DUPLICATE KEY UPDATE mine=VALUES(mine), theirs=VALUES(theirs), latest=VALUES(latest), choice=VALUES(choice)`, args...)

@@ -10,6 +10,7 @@ import (
 	"kith/repo"
 	"kith/repo/db"
 	"kith/repo/list"
+	"kith/repo/row"
 )
 
 // Options is what an account chose about those whom it was asked about.
@@ -189,7 +190,7 @@ func (s *Store) archiveStood(ctx context.Context, rows []Row) (bool, error) {
 	for i, r := range rows {
 		ids[i] = r.AccountID
 	}
-	for part := range slices.Chunk(repo.InOrder(ids), MaxRows) {
+	for part := range slices.Chunk(repo.InOrder(ids), row.MaxRows) {
 		where, args := db.Keys(part)
 		var some []struct {
 			AccountID uint64 `db:"account_id"`

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"kith/repo"
 	"kith/repo/cache"
 	"kith/repo/committer"
 	"kith/repo/dbtest"
@@ -80,11 +81,11 @@ func TestStore_Rebuild(t *testing.T) {
 			archived(t, s, id, fans, 3)
 			switch {
 			case tt.set == "gone":
-				exec(`DELETE FROM relation WHERE bucket = ? AND account_id = ?`, relation.Bucket(id), id)
+				exec(`DELETE FROM relation WHERE bucket = ? AND account_id = ?`, repo.Bucket(id), id)
 			case tt.set != "":
-				exec(`UPDATE relation SET `+tt.set+` WHERE bucket = ? AND account_id = ?`, relation.Bucket(id), id)
+				exec(`UPDATE relation SET `+tt.set+` WHERE bucket = ? AND account_id = ?`, repo.Bucket(id), id)
 			case tt.arch != "":
-				exec(`UPDATE relation_archive SET `+tt.arch+` WHERE bucket = ? AND account_id = ?`, relation.Bucket(id), id)
+				exec(`UPDATE relation_archive SET `+tt.arch+` WHERE bucket = ? AND account_id = ?`, repo.Bucket(id), id)
 			}
 			if tt.said != nil {
 				tt.said.Ver = fresh(t, s, id).Ver
@@ -149,7 +150,7 @@ func TestDraft_Search(t *testing.T) {
 	ids := dbtest.IDs(t, 2)
 	star, fan := ids[0], ids[1]
 	archived(t, s, star, []uint64{fan, 2, 3, 4, 5, 6}, 2)
-	if _, err := dbtest.DB(t).Exec(`UPDATE relation SET followers = 2, archived = '' WHERE bucket = ? AND account_id = ?`, relation.Bucket(star), star); err != nil {
+	if _, err := dbtest.DB(t).Exec(`UPDATE relation SET followers = 2, archived = '' WHERE bucket = ? AND account_id = ?`, repo.Bucket(star), star); err != nil {
 		t.Fatal(err)
 	}
 	err := c.Do(t.Context(), []uint64{star}, func(rows map[uint64]*relation.Draft) error {

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math"
 
-	"kith/repo"
 	"kith/repo/list"
 	"kith/repo/row"
 )
@@ -61,9 +60,6 @@ func Kept(v list.View) Counts {
 	c := ColumnsOf(v.Len)
 	return Counts{uint32(v.Len(list.Friends)), c.KeptFollowers, c.KeptFollowing}
 }
-
-// Bucket returns the route of an account, the first key column of its rows.
-func Bucket(accountID uint64) uint16 { return repo.Bucket(accountID) }
 
 // emptyList is the list of an account that has no row.
 var emptyList = func() []byte {

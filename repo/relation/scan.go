@@ -12,6 +12,7 @@ import (
 	"kith/repo/account"
 	"kith/repo/db"
 	"kith/repo/list"
+	"kith/repo/row"
 )
 
 // Outline is a row without its list, of which it tells the lengths of the sections.
@@ -52,7 +53,7 @@ const outlineColumns = `account_id, ver, kept_followers, kept_following, blocks,
 // Index: PRIMARY (bucket, account_id), one range an id.
 func (s *Store) Outlines(ctx context.Context, ids []uint64) (map[uint64]Outline, error) {
 	out := make(map[uint64]Outline, len(ids))
-	for part := range slices.Chunk(repo.InOrder(ids), MaxRows) {
+	for part := range slices.Chunk(repo.InOrder(ids), row.MaxRows) {
 		where, args := db.Keys(part)
 		var rows []outlineRow
 		err := s.db.SelectContext(ctx, &rows, `SELECT `+outlineColumns+` FROM relation WHERE (bucket, account_id) IN (`+where+`)`, append([]any{list.OutlineBytes}, args...)...)
@@ -121,7 +122,7 @@ func (s *Store) Trim(ctx context.Context, id uint64, limit int) (moved int, err 
 // MariaDB would sort the rows rather than look each up.
 func (s *Store) Long(ctx context.Context, entries int, after Outline, limit int) ([]Outline, error) {
 	var rows []outlineRow
-	bucket := Bucket(after.AccountID)
+	bucket := repo.Bucket(after.AccountID)
 	err := s.db.SelectContext(ctx, &rows, `SELECT `+outlineColumns+` FROM relation FORCE INDEX (by_blocks) WHERE blocks >= ? AND (blocks > ? OR (blocks = ? AND (bucket > ? OR (bucket = ? AND account_id > ?)))) ORDER BY blocks, bucket, account_id LIMIT ?`,
 		list.OutlineBytes, (entries+1)/BlockEntries, after.Blocks, after.Blocks, bucket, bucket, after.AccountID, limit)
 	if err != nil {
@@ -256,7 +257,7 @@ func (s *Store) Whole(ctx context.Context, id uint64) (row Row, archive []list.V
 func (s *Store) Orphans(ctx context.Context, after, last uint64) (out []uint64, err error) {
 	for {
 		var full []uint64
-		page, err := db.WalkRows[uint64](ctx, s.db, `relation`, after, last, MaxRows,
+		page, err := db.WalkRows[uint64](ctx, s.db, `relation`, after, last, row.MaxRows,
 			`SELECT r.account_id FROM relation r LEFT JOIN account a ON a.bucket = r.bucket AND a.account_id = r.account_id WHERE r.bucket = ? AND r.account_id > ? AND r.account_id <= ? AND a.account_id IS NULL ORDER BY r.account_id LIMIT ?`)
 		if err == nil && len(page) > 0 {
 			where, args := db.Keys(page)
@@ -267,7 +268,7 @@ func (s *Store) Orphans(ctx context.Context, after, last uint64) (out []uint64, 
 			return nil, fmt.Errorf("find rows without an account after %d: %w", after, db.Wrap(err))
 		}
 		out = append(out, full...)
-		if len(page) < MaxRows {
+		if len(page) < row.MaxRows {
 			return out, nil
 		}
 		after = page[len(page)-1]

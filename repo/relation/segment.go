@@ -82,7 +82,7 @@ func (s *Store) Headers(ctx context.Context, id uint64) ([]Header, error) {
 
 func headers(ctx context.Context, q sqlx.QueryerContext, id uint64) ([]Header, error) {
 	var out []Header
-	err := sqlx.SelectContext(ctx, q, &out, `SELECT `+headerColumns+` FROM relation_archive WHERE bucket = ? AND account_id = ?`, Bucket(id), id)
+	err := sqlx.SelectContext(ctx, q, &out, `SELECT `+headerColumns+` FROM relation_archive WHERE bucket = ? AND account_id = ?`, repo.Bucket(id), id)
 	if err != nil {
 		return nil, fmt.Errorf("load archive of %d: %w", id, db.Wrap(err))
 	}
@@ -107,7 +107,7 @@ func nextSegment(ctx context.Context, q sqlx.QueryerContext, id uint64, s list.S
 	}
 	g := Segment{}
 	err := sqlx.GetContext(ctx, q, &g, `SELECT `+headerColumns+`, ver, list FROM relation_archive WHERE bucket = ? AND account_id = ? AND section = ? AND (newest_at `+than+` ? OR (newest_at = ? AND newest_id `+or+` ?)) ORDER BY newest_at`+way+`, newest_id`+way+` LIMIT 1`,
-		Bucket(id), id, s, c.Time, c.Time, c.ID)
+		repo.Bucket(id), id, s, c.Time, c.Time, c.ID)
 	if err != nil {
 		return g, fmt.Errorf("find %s segment of %d at %v: %w", s, id, c, db.Wrap(err))
 	}
@@ -117,7 +117,7 @@ func nextSegment(ctx context.Context, q sqlx.QueryerContext, id uint64, s list.S
 // loadSegment reads a segment with its list. Index: PRIMARY, one row.
 func loadSegment(ctx context.Context, q sqlx.QueryerContext, id uint64, h Header) (Segment, error) {
 	g := Segment{Header: h}
-	err := q.QueryRowxContext(ctx, `SELECT ver, list FROM relation_archive WHERE bucket = ? AND account_id = ? AND section = ? AND seq = ?`, Bucket(id), id, h.Section, h.Seq).Scan(&g.Ver, &g.List)
+	err := q.QueryRowxContext(ctx, `SELECT ver, list FROM relation_archive WHERE bucket = ? AND account_id = ? AND section = ? AND seq = ?`, repo.Bucket(id), id, h.Section, h.Seq).Scan(&g.Ver, &g.List)
 	if err != nil {
 		return g, fmt.Errorf("load %s segment %d of %d: %w", h.Section, h.Seq, id, db.Wrap(err))
 	}
@@ -194,10 +194,10 @@ func Fits(g Segment) bool {
 // storeSegment writes or deletes one segment. Index: PRIMARY, one row.
 func storeSegment(ctx context.Context, x sqlx.ExecerContext, r *Row, m move) (err error) {
 	if m.N == 0 {
-		_, err = x.ExecContext(ctx, `DELETE FROM relation_archive WHERE bucket = ? AND account_id = ? AND section = ? AND seq = ?`, Bucket(r.AccountID), r.AccountID, m.Section, m.Seq)
+		_, err = x.ExecContext(ctx, `DELETE FROM relation_archive WHERE bucket = ? AND account_id = ? AND section = ? AND seq = ?`, repo.Bucket(r.AccountID), r.AccountID, m.Section, m.Seq)
 		return err
 	}
-	_, err = x.ExecContext(ctx, putSegment, Bucket(r.AccountID), r.AccountID, m.Section, m.Seq,
+	_, err = x.ExecContext(ctx, putSegment, repo.Bucket(r.AccountID), r.AccountID, m.Section, m.Seq,
 		m.NewestAt, m.NewestID, m.OldestAt, m.OldestID, m.N, r.Ver, m.list)
 	return err
 }

@@ -9,13 +9,11 @@ import (
 
 	"github.com/jmoiron/sqlx"
 
+	"kith/repo"
 	"kith/repo/cache"
 	"kith/repo/db"
 	"kith/repo/row"
 )
-
-// MaxRows bounds how many rows one statement reads.
-const MaxRows = row.MaxRows
 
 // Store reads and swaps relation rows: what package row does for all rows, and what is
 // special about these. It is safe for concurrent use.
@@ -130,8 +128,8 @@ type Note struct {
 // Index: PRIMARY (bucket, account_id, other_id), one row each.
 func (s *Store) Notes(ctx context.Context, id uint64, others []uint64) (map[uint64]string, error) {
 	out := make(map[uint64]string, len(others))
-	for part := range slices.Chunk(others, MaxRows) {
-		args := []any{Bucket(id), id}
+	for part := range slices.Chunk(others, row.MaxRows) {
+		args := []any{repo.Bucket(id), id}
 		for _, o := range part {
 			args = append(args, o)
 		}
@@ -152,16 +150,16 @@ func (s *Store) Notes(ctx context.Context, id uint64, others []uint64) (map[uint
 func storeNotes(ctx context.Context, x sqlx.ExecerContext, r *Row) error {
 	id := r.AccountID
 	if r.attached.noteless {
-		_, err := x.ExecContext(ctx, `DELETE FROM note WHERE bucket = ? AND account_id = ?`, Bucket(id), id)
+		_, err := x.ExecContext(ctx, `DELETE FROM note WHERE bucket = ? AND account_id = ?`, repo.Bucket(id), id)
 		return err
 	}
 	for _, n := range r.attached.notes {
 		var err error
 		if n.Body == "" {
-			_, err = x.ExecContext(ctx, `DELETE FROM note WHERE bucket = ? AND account_id = ? AND other_id = ?`, Bucket(id), id, n.OtherID)
+			_, err = x.ExecContext(ctx, `DELETE FROM note WHERE bucket = ? AND account_id = ? AND other_id = ?`, repo.Bucket(id), id, n.OtherID)
 		} else {
 			_, err = x.ExecContext(ctx, `INSERT INTO note (bucket, account_id, other_id, body, updated_at) VALUES (?,?,?,?,?) ON DUPLICATE KEY UPDATE body=VALUES(body), updated_at=VALUES(updated_at)`,
-				Bucket(id), id, n.OtherID, []byte(n.Body), r.UpdatedAt)
+				repo.Bucket(id), id, n.OtherID, []byte(n.Body), r.UpdatedAt)
 		}
 		if err != nil {
 			return err

@@ -240,7 +240,7 @@ func TestStore_Swap_OtherError(t *testing.T) {
 	dbtest.DB(t).MustExec(fmt.Sprintf(`CREATE TRIGGER broken BEFORE UPDATE ON relation FOR EACH ROW BEGIN
 		IF NEW.account_id = %d AND NEW.followers > 1 THEN SIGNAL SQLSTATE '45000'; END IF; END`, ids[1]))
 	t.Cleanup(func() { dbtest.DB(t).MustExec(`DROP TRIGGER broken`) })
-	dbtest.DB(t).MustExec(`UPDATE relation SET followers = 5 WHERE bucket = ? AND account_id = ?`, relation.Bucket(ids[0]), ids[0])
+	dbtest.DB(t).MustExec(`UPDATE relation SET followers = 5 WHERE bucket = ? AND account_id = ?`, repo.Bucket(ids[0]), ids[0])
 	if won, err := s.Swap(t.Context(), next); err == nil || won {
 		t.Fatalf("got %v, %v; want an error", won, err)
 	}
@@ -343,7 +343,7 @@ func TestStore_Cached(t *testing.T) {
 			s.Put(t.Context(), rows)
 			row := rows[0]
 			// changed behind the cache's back, to see who answers
-			dbtest.DB(t).MustExec(`UPDATE relation SET ver = ver + 50, followers = 99 WHERE bucket = ? AND account_id = ?`, relation.Bucket(id), id)
+			dbtest.DB(t).MustExec(`UPDATE relation SET ver = ver + 50, followers = 99 WHERE bucket = ? AND account_id = ?`, repo.Bucket(id), id)
 			got, err := s.Row(t.Context(), id)
 			row.UpdatedAt, row.Columns = 0, relation.Columns{} // nobody asks the cache for them
 			if diff := cmp.Diff(row, got, stored); diff != "" || err != nil {
@@ -378,7 +378,7 @@ func TestStore_BadBytes(t *testing.T) {
 	if won, err := s.Swap(t.Context(), []relation.Row{row}); !won || err != nil {
 		t.Fatal(won, err)
 	}
-	dbtest.DB(t).MustExec(`UPDATE relation SET list = LEFT(list, 7) WHERE bucket = ? AND account_id = ?`, relation.Bucket(id), id)
+	dbtest.DB(t).MustExec(`UPDATE relation SET list = LEFT(list, 7) WHERE bucket = ? AND account_id = ?`, repo.Bucket(id), id)
 	r := fresh(t, s, id)
 	if _, err := r.View(); !errors.Is(err, list.ErrFormat) {
 		t.Errorf("view of a cut list: %v, want bad list bytes", err)
