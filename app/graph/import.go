@@ -1,6 +1,7 @@
 package graph
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"errors"
@@ -124,7 +125,7 @@ func (im *importer) read(ctx context.Context) error {
 	if err := im.findErased(ctx); err != nil {
 		return err
 	}
-	bad := newRejects(im.cfg.Rejects, im.cfg.MaxRejects)
+	bad := &rejects{to: bufio.NewWriter(im.cfg.Rejects), most: im.cfg.MaxRejects}
 	err := im.lines(ctx, bad)
 	if err == nil {
 		err = bad.enough(im.sum.SelfFollows + im.edges.Len()/2)
@@ -139,10 +140,8 @@ const leastErased = 64 << 10
 // sixteenth of the memory.
 func (im *importer) findErased(ctx context.Context) error {
 	most := max(int(im.cfg.Memory/16/8), leastErased)
-	err := im.retry(ctx, func(ctx context.Context) (err error) {
-		im.erased, err = im.cfg.Accounts.Erased(ctx, most+1)
-		return err
-	})
+	var err error
+	im.erased, err = retry(ctx, func(ctx context.Context) ([]uint64, error) { return im.cfg.Accounts.Erased(ctx, most+1) })
 	if len(im.erased) > most {
 		return fmt.Errorf("more than %d accounts are erased, and their ids do not fit: give the import more memory", most)
 	}
@@ -227,15 +226,12 @@ func (im *importer) sort(ctx context.Context) error {
 // dry run counts them.
 func (im *importer) accounts(ctx context.Context) error {
 	return im.eachChunk(ctx, nil, func(ctx context.Context, c chunk, _ turn) error {
-		var made int
-		err := im.retry(ctx, func(ctx context.Context) (err error) {
+		made, err := retry(ctx, func(ctx context.Context) (int, error) {
 			if im.cfg.DryRun {
 				missing, err := im.cfg.Accounts.Missing(ctx, c.ids())
-				made = len(missing)
-				return err
+				return len(missing), err
 			}
-			made, err = im.cfg.Accounts.Ensure(ctx, c.ids(), uint64(im.cfg.Now().UnixMilli()))
-			return err
+			return im.cfg.Accounts.Ensure(ctx, c.ids(), uint64(im.cfg.Now().UnixMilli()))
 		})
 		if err != nil {
 			return err
@@ -275,16 +271,16 @@ func passing(err error) bool {
 
 // retry makes a call of a store until it succeeds, fails for good, or was made
 // often enough.
-func (im *importer) retry(ctx context.Context, call func(context.Context) error) error {
+func retry[T any](ctx context.Context, call func(context.Context) (T, error)) (T, error) {
 	for try := 1; ; try++ {
 		bounded, cancel := context.WithTimeout(ctx, callTime)
-		err := call(bounded)
+		out, err := call(bounded)
 		cancel()
 		if err == nil || !passing(err) || try >= tries {
-			return err
+			return out, err
 		}
 		if err := pause(ctx, try, true); err != nil {
-			return err
+			return out, err
 		}
 	}
 }
@@ -296,10 +292,8 @@ func pause(ctx context.Context, try int, away bool) error {
 	if away {
 		most = min(20*time.Millisecond<<min(try, 7), 2*time.Second)
 	}
-	t := time.NewTimer(rand.N(most))
-	defer t.Stop()
 	select {
-	case <-t.C:
+	case <-time.After(rand.N(most)):
 		return nil
 	case <-ctx.Done():
 		return ctx.Err()

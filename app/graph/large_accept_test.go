@@ -130,7 +130,7 @@ func (l *largeTimes) follow(star uint64, _, n int) {
 	}
 }
 
-// newcomer is somebody who has an account and follows nobody yet.
+// newcomer is somebody who has an account and follows no one yet.
 func newcomer(star uint64, n int) uint64 { return 10_000_000 + star*1000 + uint64(n) }
 
 func (l *largeTimes) unfollow(star uint64, _, n int) {

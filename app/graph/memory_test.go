@@ -68,7 +68,7 @@ func (nowhere) OpenFor(_ context.Context, r relation.Row, edges []list.Edge) (*r
 func (nowhere) Pack(d *relation.Draft) (relation.Row, error) { return d.Pack(1, 0, 2) }
 
 func (nowhere) MergeLocked(context.Context, uint64, []list.Edge, func(*relation.Draft, []list.Edge)) (relation.Row, error) {
-	panic("nobody else writes these rows")
+	panic("no one else writes these rows")
 }
 
 // TestImport_Memory imports a file of several times the memory it may take.
@@ -93,7 +93,7 @@ func TestImport_Memory(t *testing.T) {
 	}
 	t.Logf("%d lines, %d runs, %v; %d MiB before, %d at most", lines, sum.Spilled, sum.Duration, before>>20, most>>20)
 	if most > before+uint64(memory) || sum.Spilled == 0 && lines == 400_000 {
-		t.Errorf("got %d MiB at most and %d runs, want %d MiB beside the %d of the program, and some runs", most>>20, sum.Spilled, memory>>20, before>>20)
+		t.Errorf("got %d MiB at most and %d runs, want %d MiB on top of the %d of the program, and some runs", most>>20, sum.Spilled, memory>>20, before>>20)
 	}
 }
 

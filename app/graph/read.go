@@ -10,6 +10,7 @@ import (
 	"io"
 	"io/fs"
 	"math"
+	"strconv"
 	"sync/atomic"
 
 	"kith/repo/list"
@@ -209,22 +210,14 @@ func parseID(f []byte) (uint64, verdict) {
 
 // number reads decimal digits and nothing else.
 func number(f []byte, most uint64) (uint64, verdict) {
-	if len(f) == 0 {
+	n, err := strconv.ParseUint(string(f), 10, 64)
+	switch {
+	case err == nil && n <= most:
+		return n, isEdge
+	case len(f) == 0, len(bytes.TrimLeft(f, "0123456789")) > 0:
 		return 0, notNumber
 	}
-	n, v := uint64(0), isEdge
-	for _, c := range f {
-		d := uint64(c - '0')
-		if c < '0' || d > 9 {
-			return 0, notNumber
-		}
-		if n > (most-d)/10 {
-			v = largeID // but a letter may still come
-			continue
-		}
-		n = n*10 + d
-	}
-	return n, v
+	return 0, largeID
 }
 
 // rejects writes down the lines that could not be used.
@@ -232,10 +225,6 @@ type rejects struct {
 	to   *bufio.Writer
 	most int
 	n    int64
-}
-
-func newRejects(to io.Writer, most int) *rejects {
-	return &rejects{to: bufio.NewWriter(to), most: most}
 }
 
 // add notes one line. ErrRejects comes with the first that is too much.
@@ -250,9 +239,9 @@ func (r *rejects) add(line int64, why verdict, text []byte) error {
 	return nil
 }
 
-// enough refuses a file, read to its end, that is not what it should be: one with more
-// rejected lines than usable ones is taken for a file of another kind. Where any number of rejects is
-// allowed, that is one without a usable line.
+// enough refuses a file, read to its end, with more rejected lines than usable ones: it
+// is taken for a file of another kind. Where any number of rejects is allowed, that is
+// one without a usable line.
 func (r *rejects) enough(usable int64) error {
 	switch {
 	case r.n > 0 && usable == 0:

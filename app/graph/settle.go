@@ -8,6 +8,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"kith/repo/list"
 	"kith/repo/relation"
 	"kith/repo/spill"
 )
@@ -46,10 +47,8 @@ func (im *importer) check(ctx context.Context) error {
 
 // checkRows notes those of the rows whose ver is another than it was left with.
 func (im *importer) checkRows(ctx context.Context, left map[uint64]uint64) error {
-	var vers map[uint64]uint64
-	err := im.retry(ctx, func(ctx context.Context) (err error) {
-		vers, err = im.cfg.Rows.Vers(ctx, slices.Collect(maps.Keys(left)))
-		return err
+	vers, err := retry(ctx, func(ctx context.Context) (map[uint64]uint64, error) {
+		return im.cfg.Rows.Vers(ctx, slices.Collect(maps.Keys(left)))
 	})
 	if err != nil {
 		return err
@@ -154,12 +153,8 @@ func deviating(d *relation.Draft, own owner) (pairs []pair) {
 	return pairs
 }
 
-func (im *importer) fresh(ctx context.Context, ids []uint64) (rows map[uint64]relation.Row, err error) {
-	err = im.retry(ctx, func(ctx context.Context) (err error) {
-		rows, err = im.cfg.Rows.Fresh(ctx, ids)
-		return err
-	})
-	return rows, err
+func (im *importer) fresh(ctx context.Context, ids []uint64) (map[uint64]relation.Row, error) {
+	return retry(ctx, func(ctx context.Context) (map[uint64]relation.Row, error) { return im.cfg.Rows.Fresh(ctx, ids) })
 }
 
 // verify reads both rows of each pair and repairs those that disagree.
@@ -234,10 +229,8 @@ func (im *importer) repairAll(ctx context.Context, pairs []pair) error {
 
 // repair makes the two rows of a pair agree, as one edit.
 func (im *importer) repair(ctx context.Context, p pair) error {
-	var repaired bool
-	err := im.retry(ctx, func(ctx context.Context) (err error) {
-		repaired, err = im.cfg.Relations.Repair(ctx, p.follower, p.followee, relation.Settle)
-		return err
+	repaired, err := retry(ctx, func(ctx context.Context) (bool, error) {
+		return im.cfg.Relations.Repair(ctx, p.follower, p.followee, relation.Settle)
 	})
 	if err != nil {
 		return fmt.Errorf("settle that %d follows %d: %w", p.follower, p.followee, err)
@@ -248,4 +241,43 @@ func (im *importer) repair(ctx context.Context, p pair) error {
 		im.mu.Unlock()
 	}
 	return nil
+}
+
+// standing is what one row says about one edge.
+type standing uint8
+
+// What a row can say.
+const (
+	none    standing = iota
+	whole            // the edge is there
+	blocked          // one blocks the other
+)
+
+// standingOf returns what the row says about an edge of its owner, and since
+// when it is there. A row with an archive may say none of what stands there.
+func standingOf(d *relation.Draft, e list.Edge) (uint32, standing) {
+	rel := d.Rel(e.ID)
+	if rel&(list.IsBlocking|list.IsBlockedBy) != 0 {
+		return 0, blocked
+	}
+	mine, theirs := d.Times(e.ID)
+	switch {
+	case e.Out && rel&list.IsFollowing != 0:
+		return mine, whole
+	case !e.Out && rel&list.IsFollower != 0:
+		return theirs, whole
+	}
+	return 0, none
+}
+
+// agree reports whether two rows that know all about each other (see
+// relation.Settle) say the same about the follower's edge to the followee. Where
+// one blocks the other there must be none.
+func agree(follower, followee *relation.Draft) bool {
+	outAt, out := standingOf(follower, list.Edge{ID: followee.AccountID(), Out: true})
+	inAt, in := standingOf(followee, list.Edge{ID: follower.AccountID()})
+	if out == blocked || in == blocked {
+		return follower.Rel(followee.AccountID())&list.IsFollowing == 0 && followee.Rel(follower.AccountID())&list.IsFollower == 0
+	}
+	return out == in && outAt == inAt
 }

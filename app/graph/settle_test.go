@@ -78,7 +78,7 @@ func TestImport_Between(t *testing.T) {
 				}}
 			mustImport(t, cfg)
 			w.whole(t, ids)
-			for _, c := range w.changes { // what the file brings is nobody's act
+			for _, c := range w.changes { // what the file brings is no act of an account
 				if c.Act != apprelation.ActRepair || tt.name == "Nothing" {
 					t.Errorf("listeners are given %+v", c)
 				}

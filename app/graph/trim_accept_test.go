@@ -132,7 +132,7 @@ func (w *trimWorld) raceTrims() {
 	close(stop)
 	wg.Wait()
 	cut += w.trimAll()
-	w.t.Logf("%d entries moved to the archive beside %d changes of %d clients in %v", cut, changes, trimClients, time.Since(begin).Round(time.Millisecond))
+	w.t.Logf("%d entries moved to the archive during %d changes of %d clients in %v", cut, changes, trimClients, time.Since(begin).Round(time.Millisecond))
 }
 
 func (w *trimWorld) people() []uint64 {

@@ -33,12 +33,8 @@ func (im *importer) writeChunk(ctx context.Context, c chunk, t turn) error {
 	return t.wait(ctx) // also if there was nothing to write: the next would go ahead
 }
 
-func (im *importer) outlines(ctx context.Context, ids []uint64) (outlines map[uint64]relation.Outline, err error) {
-	err = im.retry(ctx, func(ctx context.Context) (err error) {
-		outlines, err = im.cfg.Rows.Outlines(ctx, ids)
-		return err
-	})
-	return outlines, err
+func (im *importer) outlines(ctx context.Context, ids []uint64) (map[uint64]relation.Outline, error) {
+	return retry(ctx, func(ctx context.Context) (map[uint64]relation.Outline, error) { return im.cfg.Rows.Outlines(ctx, ids) })
 }
 
 // writePart swaps the rows of a part, in halves after a loss. Rows without an
@@ -209,15 +205,13 @@ func outward(edges []list.Edge) (n int64) {
 func (im *importer) writeLocked(ctx context.Context, own owner) error {
 	var o outcome
 	var changed int64
-	var row relation.Row
-	err := im.retry(ctx, func(ctx context.Context) (err error) {
-		row, err = im.cfg.Rows.MergeLocked(ctx, own.id, own.edges, func(d *relation.Draft, left []list.Edge) {
+	row, err := retry(ctx, func(ctx context.Context) (relation.Row, error) {
+		return im.cfg.Rows.MergeLocked(ctx, own.id, own.edges, func(d *relation.Draft, left []list.Edge) {
 			o, changed = outcome{}, 0
 			if o.merge(d, own, left); d.Changed() {
 				changed = 1
 			}
 		})
-		return err
 	})
 	if err != nil {
 		return fmt.Errorf("merge %d edges into the row of account %d: %w", len(own.edges), own.id, err)

@@ -96,7 +96,7 @@ func (d *database) migrate(ctx context.Context, fn func(*schema.Schema) error) e
 	return fn(s)
 }
 
-// tool are the settings of commands that work on accounts and lists, beside servers.
+// tool are the settings of commands that work on accounts and lists while servers run.
 type tool struct {
 	database
 	Cache config.Cache `embed:"" group:"Cache"`

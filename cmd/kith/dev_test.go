@@ -109,10 +109,10 @@ func tryCompanions(t *testing.T, dir, address string) {
 		t.Errorf("%+v ask to follow grace, want ada", asking)
 	}
 	if sum := runKith(t, dir, nil, strings.NewReader("12 1 1600000000\n"), "import", "-").wants(t); count(t, sum, "edges new") != "1" {
-		t.Errorf("the import beside says\n%s", sum)
+		t.Errorf("the import says\n%s", sum)
 	}
 	if out := runKith(t, dir, nil, nil, "export").wants(t); !strings.Contains(out, "12 1 1600000000\n") {
-		t.Errorf("the export beside lacks what was imported:\n%s", out)
+		t.Errorf("the export lacks what was imported:\n%s", out)
 	}
 	// The server shows it when the entry of its cache expires, after a second.
 	for start := time.Now(); ; {
@@ -162,10 +162,10 @@ func tryCompanionSettings(t *testing.T, dir string) {
 	}
 	runKith(t, dir, nil, strings.NewReader(strings.ReplaceAll(crowds(1), " 1 ", " 5000 ")), "import", "-").wants(t)
 	if out := runKith(t, dir, nil, nil, "audit", "--account", "5000").wants(t); !strings.Contains(out, "followers       30, kept 10") {
-		t.Errorf("the import beside a cap of 10 makes\n%s", out)
+		t.Errorf("the import with a cap of 10 makes\n%s", out)
 	}
 	if out := runKith(t, dir, nil, nil, "cron", "run", "trim", "--account", "1").wants(t); !strings.Contains(out, " 1 changed") {
-		t.Errorf("trim beside a cap of 10: %s", out)
+		t.Errorf("trim with a cap of 10: %s", out)
 	}
 }
 

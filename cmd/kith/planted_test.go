@@ -98,7 +98,7 @@ func give(name string) func(*testing.T, string) {
 	}
 }
 
-// link puts a symbolic link in the place of a file.
+// link replaces a file by a symbolic link to it.
 func link(name string) func(*testing.T, string) {
 	return func(t *testing.T, folder string) {
 		path := filepath.Join(folder, name)

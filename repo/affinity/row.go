@@ -1,3 +1,21 @@
+// Package affinity keeps how much each account has to do with others: one versioned row
+// an account, with the others of the highest scores. The score is for ordering only and
+// never leaves the program.
+//
+// A score fades with a half-life H: what weighs w at time t weighs
+// w·2^-((u-t)/H) at time u. All scores of a row are as of one moment, At, so fading does
+// not change their order. To add something all are faded to the newer moment first.
+//
+//	byte 0       format version, 1
+//	byte 1       width of an id, 4 while all fit in 32 bits, else 8
+//	2 bytes      entries, big-endian, as everything here
+//	4 bytes      At, unix seconds
+//	ids          highest score first, then by id
+//	scores       float32 each, in the order of the ids
+//
+// A fold swaps the rows of many accounts of one bucket and deletes the batches that were
+// folded, in one transaction. Each swap is guarded by ver and each batch must still be
+// there, so a batch is folded once, also after a crash or a lost connection.
 package affinity
 
 import (
@@ -62,9 +80,8 @@ func (r Row) encode() ([]byte, error) {
 	return b, nil
 }
 
-// decode reads what encode wrote into r. Errors wrap ErrFormat. Entries that cannot be
-// are refused: bad ids, scores that are no positive number, or another order than that
-// of a row.
+// decode reads what encode wrote into r. Errors wrap ErrFormat, also for bad ids, scores
+// that are no positive number, and another order.
 func (r *Row) decode(b []byte) error {
 	if len(b) < headerBytes || b[0] != formatVersion {
 		return fmt.Errorf("%w: header", ErrFormat)

@@ -63,10 +63,9 @@ func unpack(m row.Meta, b []byte) (Row, error) {
 }
 
 // Fold swaps rows, whose Ver is what was read and becomes the next, and deletes the
-// batches that went into them, all of one bucket, all or nothing. It reports
-// false, and nothing is changed, where a row or batch was no longer as it was
-// read; the caller reads both again. So it does after an error too: a batch that
-// is gone was folded. now dates the rows.
+// batches that went into them, all of one bucket, all or nothing. It reports false, with
+// nothing changed, where a row or batch was no longer as it was read. The caller then
+// reads both again, as after an error: a batch that is gone was folded. now dates the rows.
 func (s *Store) Fold(ctx context.Context, bucket uint16, rows []Row, batches []interaction.Batch, now uint32) (won bool, err error) {
 	for i := range rows {
 		rows[i].Meta = rows[i].Next(now)
@@ -92,8 +91,8 @@ func keptKey(id, ver uint64) string {
 	return "fo2:" + strconv.FormatUint(id, 36) + ":" + strconv.FormatUint(ver, 36)
 }
 
-// Keep holds a row as it is now in the cache, for who pages through its order
-// while folds change it. It lasts as long as the cache likes.
+// Keep caches a row as it now is, for pages of its order while folds change it. It may
+// be gone at any time.
 func (s *Store) Keep(ctx context.Context, r Row) {
 	if r.Ver > 0 {
 		s.cache.Fill(ctx, []cache.Entry{{Key: keptKey(r.AccountID, r.Ver), Ver: r.Ver, Value: pack(&r)}})

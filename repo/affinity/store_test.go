@@ -78,7 +78,7 @@ func TestStore_Fold(t *testing.T) {
 	})
 }
 
-// Where nobody knows whether a fold took effect the cache knows nothing either.
+// After an unknown outcome of a fold the row is not in the cache.
 func TestStore_Fold_UnknownOutcome(t *testing.T) {
 	s, ctx := newStore(t), t.Context()
 	me := dbtest.IDs(t, 1)[0]

@@ -143,10 +143,16 @@ func Classify(err error) Class {
 		return TooLarge
 	case cannotConnect(err), outOfTime(err):
 		return Unavailable
-	case connectionLost(err):
+	case errors.As(err, new(net.Error)), slices.ContainsFunc(lostErrors, func(lost error) bool { return errors.Is(err, lost) }):
 		return LostConnection
 	}
 	return Other
+}
+
+// lostErrors are what the driver says of a connection that ended.
+var lostErrors = []error{
+	driver.ErrBadConn, mysql.ErrInvalidConn, mysql.ErrMalformPkt, mysql.ErrPktSync, sql.ErrConnDone,
+	io.EOF, io.ErrUnexpectedEOF, io.ErrClosedPipe, net.ErrClosed, syscall.ECONNRESET, syscall.EPIPE,
 }
 
 // unknownError is the number of what has no number. It is the one number whose text
@@ -220,50 +226,30 @@ func Lost(err error) bool {
 }
 
 func cannotConnect(err error) bool {
-	connect := (*connectError)(nil)
-	return errors.As(err, &connect)
+	return errors.As(err, new(*connectError))
 }
 
 func outOfTime(err error) bool {
 	return errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled)
 }
 
-func connectionLost(err error) bool {
-	for _, lost := range []error{
-		driver.ErrBadConn, mysql.ErrInvalidConn, mysql.ErrMalformPkt, mysql.ErrPktSync, sql.ErrConnDone,
-		io.EOF, io.ErrUnexpectedEOF, io.ErrClosedPipe, net.ErrClosed,
-		syscall.ECONNRESET, syscall.EPIPE,
-	} {
-		if errors.Is(err, lost) {
-			return true
-		}
-	}
-	network := net.Error(nil)
-	return errors.As(err, &network)
-}
-
 // Wrap returns err as one of the four errors of package repo, with err as its
 // cause, or err itself where its class is none of theirs. Classify gives the
 // same answer for both. Wrapping twice changes nothing.
 func Wrap(err error) error {
-	kind := kind(err)
+	var kind error
+	switch class := Classify(err); {
+	case errors.Is(err, sql.ErrNoRows):
+		kind = repo.ErrNotFound
+	case class == Duplicate, Lost(err):
+		kind = repo.ErrConflict
+	case class == LostConnection, class == Unavailable:
+		kind = repo.ErrUnavailable
+	case class == TooLarge:
+		kind = repo.ErrTooLarge
+	}
 	if kind == nil || errors.Is(err, kind) {
 		return err
 	}
 	return fmt.Errorf("%w: %w", kind, err)
-}
-
-func kind(err error) error {
-	if errors.Is(err, sql.ErrNoRows) {
-		return repo.ErrNotFound
-	}
-	switch Classify(err) {
-	case LostSwap, Deadlock, LockWait, Duplicate:
-		return repo.ErrConflict
-	case LostConnection, Unavailable:
-		return repo.ErrUnavailable
-	case TooLarge:
-		return repo.ErrTooLarge
-	}
-	return nil
 }

@@ -63,20 +63,11 @@ func Retry(ctx context.Context, tries int, fn func(ctx context.Context) error) e
 		if class := Classify(err); class != Deadlock && class != LockWait || try >= tries {
 			return err
 		}
-		if ctxErr := sleep(ctx, pause/2+rand.N(pause/2)); ctxErr != nil {
-			return fmt.Errorf("%w: %w", ctxErr, err)
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("%w: %w", ctx.Err(), err)
+		case <-time.After(pause/2 + rand.N(pause/2)):
 		}
 		pause = min(2*pause, retryMost)
-	}
-}
-
-func sleep(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-timer.C:
-		return nil
 	}
 }

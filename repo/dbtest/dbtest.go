@@ -134,8 +134,7 @@ func IDs(tb testing.TB, n int) []uint64 {
 	return ids
 }
 
-// Migrate brings the database of pool to kith's schema: one made by Fresh, or
-// on a server of the test's own.
+// Migrate brings the database of pool to kith's schema.
 func Migrate(tb testing.TB, pool *sqlx.DB) {
 	tb.Helper()
 	if err := migrate(tb.Context(), pool); err != nil {

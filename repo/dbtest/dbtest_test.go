@@ -121,7 +121,7 @@ func TestCheckIndex(t *testing.T) {
 }
 
 // The harness on a server that was there before: its databases are dropped at
-// the end. The tests of this binary run again, as a child that is told of it.
+// the end. The tests of this binary run again, as a child with this variable.
 func TestEnv(t *testing.T) {
 	if os.Getenv(dbtest.Env) != "" {
 		t.Skip("this is the child, or all tests are on a named server")

@@ -27,8 +27,8 @@ func (r Row) Free() bool { return r.Holder == "" }
 
 func (r Row) term() time.Duration { return time.Duration(r.TermMS) * time.Millisecond }
 
-// Who is a holder as people know it: host and process, without the token that
-// tells two leases of one process apart.
+// Who is a holder as people know it: host and process, without the token by which two
+// leases of one process differ.
 func Who(holder string) string {
 	if at := strings.LastIndexByte(holder, ':'); at >= 0 {
 		return holder[:at]

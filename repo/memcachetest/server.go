@@ -1,23 +1,27 @@
+// Package memcachetest gives tests a real memcached.
+//
+// [Start] runs a private one on a unix socket, which the test may stop, start
+// again and freeze. [Addr] is for tests that only need some memcached: it
+// returns KITH_TEST_MEMCACHED if that is set, else starts a private one.
 package memcachetest
 
 import (
 	"bytes"
-	"fmt"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strings"
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/bradfitz/gomemcache/memcache"
 )
 
 // startTimeout bounds how long a server may take until it answers.
 const startTimeout = 10 * time.Second
 
 // Server is a private memcached. Its methods fail the test if they cannot do
-// what they say, and they are not for use by several goroutines at once.
+// what they say. One goroutine at a time uses it.
 type Server struct {
 	// Addr is the path of its unix socket, which stays the same over restarts.
 	Addr string
@@ -121,11 +125,14 @@ func (s *Server) signal(sig syscall.Signal) {
 // awaitAnswer asks for the version until there is an answer.
 func (s *Server) awaitAnswer() {
 	s.tb.Helper()
+	client := memcache.New(s.Addr)
+	client.Timeout = startTimeout
+	defer client.Close()
 	tick := time.NewTicker(2 * time.Millisecond)
 	defer tick.Stop()
 	deadline := time.Now().Add(startTimeout)
 	for {
-		err := version(s.Addr)
+		err := client.Ping()
 		if err == nil {
 			return
 		}
@@ -135,26 +142,4 @@ func (s *Server) awaitAnswer() {
 		}
 		<-tick.C
 	}
-}
-
-// version asks a server for its version.
-func version(addr string) error {
-	conn, err := net.DialTimeout("unix", addr, startTimeout)
-	if err != nil {
-		return err
-	}
-	defer conn.Close()
-	conn.SetDeadline(time.Now().Add(startTimeout))
-	if _, err := conn.Write([]byte("version\r\n")); err != nil {
-		return err
-	}
-	answer := make([]byte, 64)
-	n, err := conn.Read(answer)
-	if err != nil {
-		return err
-	}
-	if !strings.HasPrefix(string(answer[:n]), "VERSION ") {
-		return fmt.Errorf("memcached said %q", answer[:n])
-	}
-	return nil
 }

@@ -4,21 +4,24 @@ import (
 	"net"
 	"testing"
 	"time"
+
+	"github.com/bradfitz/gomemcache/memcache"
 )
 
 func TestServer(t *testing.T) {
 	s := Start(t)
-	if err := version(s.Addr); err != nil {
+	client := memcache.New(s.Addr)
+	defer client.Close()
+	if err := client.Ping(); err != nil {
 		t.Errorf("started: %v", err)
 	}
 	s.Stop()
-	if err := version(s.Addr); err == nil {
+	if err := client.Ping(); err == nil {
 		t.Error("stopped: it answers")
 	}
 	s.Stop() // does nothing
-	addr := s.Addr
 	s.Restart()
-	if err := version(addr); err != nil {
+	if err := client.Ping(); err != nil {
 		t.Errorf("restarted: %v", err)
 	}
 }

@@ -183,15 +183,9 @@ func sweep(base string) {
 
 // readPid returns the process id in a file, 0 where there is none.
 func readPid(path string) int {
-	text, err := os.ReadFile(path)
-	if err != nil {
-		return 0
-	}
-	pid, err := strconv.Atoi(strings.TrimSpace(string(text)))
-	if err != nil || pid < 0 {
-		return 0
-	}
-	return pid
+	text, _ := os.ReadFile(path)
+	pid, _ := strconv.ParseInt(strings.TrimSpace(string(text)), 10, 32)
+	return int(pid)
 }
 
 // alive reports that there is a process pid.
@@ -203,9 +197,9 @@ func alive(pid int) bool {
 	return err == nil || errors.Is(err, syscall.EPERM)
 }
 
-// isServer reports that pid is a database server, as far as can be told: where
-// there is no /proc, every living process counts as one, because a number that
-// was given out again is rarer than a server left over.
+// isServer reports that pid is a database server. Where there is no /proc every living
+// process counts as one: a number that was given out again is rarer than a server that
+// was left over.
 func isServer(pid int) bool {
 	if !alive(pid) {
 		return false

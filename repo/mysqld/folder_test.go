@@ -21,7 +21,7 @@ func TestStart_UnusableFolder(t *testing.T) {
 
 func TestSweep(t *testing.T) {
 	base, old := t.TempDir(), time.Now().Add(-2*sweepAge)
-	place := func(name string, age time.Time) string {
+	folderOf := func(name string, age time.Time) string {
 		dir := filepath.Join(base, name)
 		if err := os.Mkdir(dir, 0o700); err != nil {
 			t.Fatal(err)
@@ -35,9 +35,9 @@ func TestSweep(t *testing.T) {
 		}
 		return dir
 	}
-	left := place(throwawayPrefix+"left", old)
-	kept := []string{place(throwawayPrefix+"new", time.Now()), place("other", old)}
-	used, err := openFolder(place(throwawayPrefix+"used", old))
+	left := folderOf(throwawayPrefix+"left", old)
+	kept := []string{folderOf(throwawayPrefix+"new", time.Now()), folderOf("other", old)}
+	used, err := openFolder(folderOf(throwawayPrefix+"used", old))
 	if err != nil {
 		t.Fatal(err)
 	}

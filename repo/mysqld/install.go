@@ -2,6 +2,7 @@ package mysqld
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -96,18 +97,9 @@ func fill(ctx context.Context, found program, data, temp string, log io.Writer) 
 		log.Write(out.Bytes())
 	}
 	if err != nil {
-		return fmt.Errorf("install a database with %s: %w: %s", path, reason(ctx, err), bytes.TrimSpace(out.Bytes()))
+		return fmt.Errorf("install a database with %s: %w: %s", path, cmp.Or(ctx.Err(), err), bytes.TrimSpace(out.Bytes()))
 	}
 	return nil
-}
-
-// reason is why a command with ctx failed: that ctx ended, rather than that the
-// command was killed for it.
-func reason(ctx context.Context, err error) error {
-	if ctx.Err() != nil {
-		return ctx.Err()
-	}
-	return err
 }
 
 // ErrNoServer says that no server program is installed.
@@ -138,7 +130,7 @@ func find(ctx context.Context) (program, error) {
 	}
 	out, err := exec.CommandContext(ctx, path, "--no-defaults", "--version").CombinedOutput()
 	if err != nil {
-		return program{}, fmt.Errorf("ask %s for its version: %w: %s", path, reason(ctx, err), strings.TrimSpace(string(out)))
+		return program{}, fmt.Errorf("ask %s for its version: %w: %s", path, cmp.Or(ctx.Err(), err), strings.TrimSpace(string(out)))
 	}
 	return program{path: path, mariadb: strings.Contains(string(out), "MariaDB")}, nil
 }

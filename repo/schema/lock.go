@@ -19,9 +19,8 @@ const LockTimeout = 10 * time.Minute
 // timeout of the connection.
 const lockPoll = 2
 
-// lockBeat is how often the holder asks whether it still has the lock: well below
-// the 30 seconds after which Vitess, and the time after which a server, ends a
-// connection that says nothing.
+// lockBeat is how often the holder asks whether it still has the lock: well below the
+// 30 seconds after which Vitess ends an idle connection.
 const lockBeat = 5 * time.Second
 
 // lockAnswer bounds the wait for the answer to such a question.
@@ -77,8 +76,8 @@ func (s *Schema) lockedWithin(ctx context.Context, timeout, beat time.Duration, 
 	return errors.Join(err, releaseLock(whole, conn))
 }
 
-// keepLock asks who has the lock, again and again until stop: a connection that
-// says nothing for long is ended, and its lock is free for others.
+// keepLock asks who has the lock until stop: an idle connection is ended, and its lock
+// is free for others.
 func keepLock(ctx context.Context, conn *sql.Conn, beat time.Duration, stop <-chan struct{}) error {
 	mine, err := lockHolder(ctx, conn)
 	ticker := time.NewTicker(beat)
@@ -110,8 +109,7 @@ func lockHolder(ctx context.Context, conn *sql.Conn) (int64, error) {
 	return id.Int64, nil
 }
 
-// getLock asks in short rounds, so that a connection with a read timeout does
-// not take a long wait for a dead server.
+// getLock asks in short rounds: a long wait would run into the connection's read timeout.
 func getLock(ctx context.Context, conn *sql.Conn, timeout time.Duration) error {
 	for start := time.Now(); ; {
 		var got sql.NullInt64
@@ -123,23 +121,14 @@ func getLock(ctx context.Context, conn *sql.Conn, timeout time.Duration) error {
 			return nil
 		}
 		if time.Since(start) >= timeout {
-			return fmt.Errorf("%w: %w: waited %s%s", repo.ErrUnavailable, ErrLocked, timeout, holder(ctx, conn))
+			id, _ := lockHolder(ctx, conn)
+			return fmt.Errorf("%w: %w: waited %s, the lock is held by connection %d (SHOW PROCESSLIST)", repo.ErrUnavailable, ErrLocked, timeout, id)
 		}
 	}
 }
 
-// holder names the connection that has the lock, for the message.
-func holder(ctx context.Context, conn *sql.Conn) string {
-	id, err := lockHolder(ctx, conn)
-	if err != nil || id == 0 {
-		return ""
-	}
-	return fmt.Sprintf(", the lock is held by connection %d (SHOW PROCESSLIST)", id)
-}
-
-// releaseLock gives the lock back on the connection that took it. A lock that
-// is gone means that its connection was lost meanwhile and that another process
-// may have migrated too, which the caller should know.
+// releaseLock gives the lock back on the connection that took it. Where the lock is
+// gone the connection was lost meanwhile, and another process may have migrated too.
 func releaseLock(ctx context.Context, conn *sql.Conn) error {
 	ctx, cancel := context.WithTimeout(ctx, lockAnswer)
 	defer cancel()

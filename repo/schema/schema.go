@@ -5,18 +5,15 @@
 // the table goose_db_version, so that goose's own tool reads the same history.
 // What this package adds:
 //
-//   - One process migrates at a time. Up and DownOne hold GET_LOCK on a
-//     connection of its own, which the server releases when the process dies.
-//     Who waits asks again every few seconds, and gives up after LockTimeout.
-//     Who holds it asks every 5 seconds whether it still does, which also keeps
-//     its connection alive, and stops where it does not.
-//   - A run that was cut off is picked up. MySQL commits each DDL statement by
-//     itself, so a crash can leave a table without the note that it is there;
-//     the statements are written to be run twice. The same holds for goose's
-//     own table, which is made here for that reason.
-//   - Check only reads. A program whose migrations are all applied runs, also
-//     where the database has newer ones: migrations are rolled out first, and
-//     the old code works with the new tables.
+//   - One process migrates at a time. Up and DownOne hold GET_LOCK on a connection of
+//     its own, which the server releases when the process dies. Others wait for up to
+//     LockTimeout. The holder asks every 5 seconds whether it still has the lock, which
+//     also keeps its connection alive, and stops where it has not.
+//   - A run that was cut off goes on. MySQL commits each DDL statement by itself, so a
+//     crash can leave a table that is not noted; the statements may be run twice. So may
+//     those of goose's own table, which is made here for that reason.
+//   - Check only reads. A program whose migrations are all applied runs, also where the
+//     database has newer ones: migrations come first, and old code works with new tables.
 package schema
 
 import (
@@ -25,7 +22,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"maps"
 	"slices"
 	"strings"
 
@@ -88,10 +84,9 @@ func New(pool *sqlx.DB, fsys fs.FS) (*Schema, error) {
 	return s, nil
 }
 
-// Up applies every migration that is not applied and returns those, oldest
-// first. It is safe to call from many processes at once: one migrates, the
-// others wait and find nothing left to do. When a migration fails, those
-// before it stay applied and are returned with the error.
+// Up applies every migration that is not applied and returns those, oldest first. Many
+// processes may call it at once: one migrates, the others find nothing left to do. When
+// a migration fails, those before it stay applied and are returned with the error.
 func (s *Schema) Up(ctx context.Context) ([]Migration, error) {
 	var done []*goose.MigrationResult
 	err := s.locked(ctx, func(ctx context.Context) (err error) {
@@ -157,7 +152,16 @@ func (s *Schema) Status(ctx context.Context) ([]Migration, error) {
 	if err != nil {
 		return nil, err
 	}
-	return merge(s.need, applied), nil
+	all := slices.Clone(s.need)
+	for i, m := range all {
+		all[i].AppliedAt, all[i].Applied = applied[m.Version]
+		delete(applied, m.Version)
+	}
+	for version, at := range applied {
+		all = append(all, Migration{Version: version, Applied: true, AppliedAt: at})
+	}
+	slices.SortFunc(all, func(a, b Migration) int { return cmp.Compare(a.Version, b.Version) })
+	return all, nil
 }
 
 // Check returns nil when every migration of this program is applied and ErrOld
@@ -252,20 +256,4 @@ func appliedAt(ctx context.Context, pool *sqlx.DB) (map[int64]int64, error) {
 		applied[row.Version] = row.At
 	}
 	return applied, nil
-}
-
-// merge returns what the program needs and what the database has, by version.
-func merge(need []Migration, applied map[int64]int64) []Migration {
-	all := make(map[int64]Migration, len(need))
-	for _, m := range need {
-		all[m.Version] = m
-	}
-	for version, at := range applied {
-		m := all[version]
-		m.Version, m.Applied, m.AppliedAt = version, true, at
-		all[version] = m
-	}
-	return slices.SortedFunc(maps.Values(all), func(a, b Migration) int {
-		return cmp.Compare(a.Version, b.Version)
-	})
 }

@@ -59,7 +59,9 @@ func writeRun(ctx context.Context, dir string, level int, src source) (r *run, e
 			r.n++
 		}
 		if len(block) == cap(block) || err == io.EOF && len(block) > blockHeader {
-			seal(block)
+			body := block[blockHeader:]
+			binary.LittleEndian.PutUint32(block, uint32(len(body)/diskBytes))
+			binary.LittleEndian.PutUint32(block[4:], crc32.Checksum(body, castagnoli))
 			if _, err := w.Write(block); err != nil {
 				return nil, err
 			}
@@ -72,13 +74,6 @@ func writeRun(ctx context.Context, dir string, level int, src source) (r *run, e
 			return r, w.Flush()
 		}
 	}
-}
-
-// seal fills in the header of a block.
-func seal(block []byte) {
-	body := block[blockHeader:]
-	binary.LittleEndian.PutUint32(block, uint32(len(body)/diskBytes))
-	binary.LittleEndian.PutUint32(block[4:], crc32.Checksum(body, castagnoli))
 }
 
 func (r *run) close() error {

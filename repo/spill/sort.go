@@ -28,10 +28,7 @@ func Compare(a, b Record) int {
 	if a.Hi != b.Hi {
 		return cmp.Compare(a.Hi, b.Hi)
 	}
-	if a.Lo != b.Lo {
-		return cmp.Compare(a.Lo, b.Lo)
-	}
-	return cmp.Compare(a.Val, b.Val)
+	return cmp.Or(cmp.Compare(a.Lo, b.Lo), cmp.Compare(a.Val, b.Val))
 }
 
 func (r Record) append(b []byte) []byte {

@@ -1,3 +1,16 @@
+// Package suggest keeps whom an account may want to follow, and whom it does not
+// want to be shown: one versioned row an account.
+//
+//	byte 0       format version, 1
+//	byte 1       width of an id, 4 while all fit in 32 bits, else 8
+//	2 bytes      suggested, big-endian, as everything here
+//	2 bytes      dismissed
+//	ids          the suggested, best first
+//	ids          the dismissed, newest first
+//
+// There is no score: the order says enough. Both lists are in one row so that the swap
+// on ver makes a dismissal act on the suggestions of that moment, and keeps new
+// suggestions from bringing back what was dismissed meanwhile.
 package suggest
 
 import (

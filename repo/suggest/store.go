@@ -16,9 +16,6 @@ import (
 	"kith/repo/row"
 )
 
-// MaxRows bounds how many rows one statement reads.
-const MaxRows = row.MaxRows
-
 // maxTries is how often a lost swap is done again.
 const maxTries = 20
 
@@ -70,7 +67,7 @@ func (s *Store) Row(ctx context.Context, id uint64) (Row, error) { return s.rows
 // Index: PRIMARY (bucket, account_id), one range an id.
 func (s *Store) MadeAt(ctx context.Context, ids []uint64) (map[uint64]uint32, error) {
 	out := make(map[uint64]uint32, len(ids))
-	for part := range slices.Chunk(ids, MaxRows) {
+	for part := range slices.Chunk(ids, row.MaxRows) {
 		var found []struct {
 			AccountID uint64 `db:"account_id"`
 			MadeAt    uint32 `db:"made_at"`
@@ -87,9 +84,9 @@ func (s *Store) MadeAt(ctx context.Context, ids []uint64) (map[uint64]uint32, er
 	return out, nil
 }
 
-// Edit changes the row of an account: edit gets it as it is in the database, may
-// be called again where somebody else was first, and says whether it changed
-// anything. It wraps repo.ErrConflict when it never came to be the first.
+// Edit changes the row of an account: edit gets it as it is in the database and says
+// whether it changed anything. It is called again after a lost swap; after too many the
+// error wraps repo.ErrConflict.
 func (s *Store) Edit(ctx context.Context, id uint64, edit func(*Row) bool) error {
 	for range maxTries {
 		rows, err := s.rows.Fresh(ctx, []uint64{id})

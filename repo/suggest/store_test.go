@@ -54,7 +54,7 @@ func TestStore_Edit(t *testing.T) {
 	}
 }
 
-// Where nobody knows whether a swap took effect the cache knows nothing either.
+// After an unknown outcome of a swap the row is not in the cache.
 func TestStore_Edit_UnknownOutcome(t *testing.T) {
 	s, ctx := newStore(t), t.Context()
 	me := dbtest.IDs(t, 1)[0]
