@@ -1,19 +1,17 @@
-// Package sql is the SQL text that kith's database is made with: the
-// migrations, one DDL statement a file, applied in order by repo/schema.
+// Package sql has the migrations of kith's database, one DDL statement a file, which
+// repo/schema applies in order.
 //
-// A migration keeps the code of the release before it working, says in its
-// head why it is there, which lock it takes and how large its table becomes,
-// and never changes once it was released. A statement can be run twice
-// without harm (IF NOT EXISTS, IF EXISTS), because MySQL commits DDL on its
-// own: a crash between the statement and the note that it was applied leads
-// to a second run.
+// The code of the release before a migration works with it. The head of its file says why
+// it is there, which lock it takes and how large its table becomes. It never changes after
+// a release. A statement can run twice without harm (IF NOT EXISTS, IF EXISTS): MySQL
+// commits DDL by itself, so after a crash before the record of it, it runs again.
 //
-// A statement on a table in use waits for every transaction that reads it, and
-// everybody else then waits behind the statement. Such a file begins with SET
-// SESSION lock_wait_timeout = 5, so that it gives up and is run again instead.
+// A statement on a table in use waits for every transaction that reads the table, and all
+// others then wait for the statement. Such a file begins with SET SESSION
+// lock_wait_timeout = 5, so that the statement fails and is run again.
 //
-// The statements stay within what MySQL 8, MariaDB 10.11, TiDB and Vitess
-// accept. ROW_FORMAT and ENGINE say what InnoDB shall do; TiDB ignores them.
+// The statements stay within what MySQL 8, MariaDB 10.11, TiDB and Vitess accept.
+// ROW_FORMAT and ENGINE are for InnoDB; TiDB ignores them.
 package sql
 
 import "embed"

@@ -95,7 +95,7 @@ func headers(ctx context.Context, q sqlx.QueryerContext, id uint64) ([]Header, e
 // nextSegment returns the segment of a section with the oldest newest position that is
 // newer than c, or, where older is set, the newest that is older than c; at is
 // whether c itself counts. It wraps repo.ErrNotFound where there is none. Index:
-// by_place (bucket, account_id, section, newest_at, newest_id), the first of a range.
+// by_position (bucket, account_id, section, newest_at, newest_id), the first of a range.
 func nextSegment(ctx context.Context, q sqlx.QueryerContext, id uint64, s list.Section, c list.Cursor, older, at bool) (Segment, error) {
 	than, way := `>`, ``
 	if older {

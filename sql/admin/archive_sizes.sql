@@ -1,4 +1,4 @@
--- Purpose: what lies in the archive: entries, segments and bytes by account.
+-- Purpose: what is in the archive: entries, segments and bytes by account.
 -- Set:     @top      how many accounts to show (20)
 --          @first    first bucket to read (0)
 --          @buckets  how many of the 1,024 buckets to read (1024)
@@ -13,7 +13,7 @@
 -- Two results: the sum of all, then the accounts with most entries. What others did
 -- (followers, blocked_by, requests) lies in segments, which are entries less
 -- own_entries; what the account did itself is a row each of relation_own, which takes
--- some 200 bytes with its indexes. beside are the entries that are no friends,
+-- some 200 bytes with its indexes. beside counts the entries that are not friends,
 -- followers or following. small_segments hold no more than half of the 10,000
 -- entries that a segment may hold; trim fills the newest of a section where it is one.
 

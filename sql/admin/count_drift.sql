@@ -11,8 +11,8 @@
 --
 -- Five results: how many were checked; the rows whose counts are wrong; the rows
 -- whose column archived is wrong, by section; the segments whose header is wrong; the
--- entries of relation_own whose columns disagree. No line in the last four is good
--- news. `kith audit` checks more than this (both sides, order, bytes), and repairs with
+-- entries of relation_own whose columns disagree. A line in one of the last four is
+-- a fault. `kith audit` checks more than this (both sides, order, bytes), and repairs with
 -- --repair. Nothing checks here that the notes are those that the options announce.
 --
 -- A cell is what the column says / what there is. What is archived is counted in both

@@ -13,7 +13,7 @@
 --          seconds and 20 MB.
 -- Safety:  reads only, takes no locks. Each result is of one moment.
 --
--- What is missing, the row say, is said in a result before the others. Four
+-- If something is missing, the row for instance, a result before the others says so. Four
 -- results: the row; what of it is archived, by section, as the row says (row_says,
 -- newest_utc) and as there is (entries, in so many segments); the segments; the
 -- entries. mine_utc is when the account made the entry, theirs_utc when the other did;

@@ -3,9 +3,9 @@
 --            kith_jobs  kith cron and kith audit
 --            kith_read  a person who reads, and runs the other scripts of this folder
 -- Set:     @app_password, @jobs_password, @read_password
---                     each makes its user where there is none; a user that exists
---                     keeps its password. Without them only rights are given: that
---                     is the way to run this again after an update
+--                     each makes its user if there is none; a user that exists
+--                     keeps its password. Without them only rights are given: run it
+--                     so after an update
 --          @host      from where they may connect ('localhost')
 --          @database  the database of kith ('kith')
 -- Cost:    none.

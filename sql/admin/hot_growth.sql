@@ -1,13 +1,13 @@
--- Purpose: the rows that are written most now: notes every row's ver, waits, and
---          shows which have grown by how much.
--- Set:     @wait     seconds between the two looks (60)
+-- Purpose: the rows that are written most now: keeps every row's ver, waits, and
+--          shows how much each has grown.
+-- Set:     @wait     seconds between the two reads (60)
 --          @top      how many to show (20)
 --          @first    first bucket to read (0)
 --          @buckets  how many of the 1,024 buckets to read (1024)
 -- Cost:    reads all rows of the buckets twice, without the long lists, and writes
 --          some 40 bytes for each into a temporary table: 400 MB with 10 million
 --          accounts. @buckets = 64 is a sixteenth of that.
--- Safety:  reads the tables of kith only, takes no locks. What it notes stands in
+-- Safety:  reads the tables of kith only, takes no locks. What it keeps is in
 --          a temporary table of this session, which is gone when the session ends,
 --          however it ends; no other session sees it and it does not replicate as
 --          rows. It needs the right CREATE TEMPORARY TABLES (see grants.sql) and

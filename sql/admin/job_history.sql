@@ -1,5 +1,5 @@
--- Purpose: what the maintenance jobs did: a line for each job, who leads it now
---          and where it stands, then its latest runs.
+-- Purpose: what the maintenance jobs did: a line for each job, who runs it now
+--          and its cursor, then its latest runs.
 -- Set:     @days  how far to look back (7)
 --          @job   one job only (all); 'audit account' are the runs of the audit that
 --                 were for one account
@@ -8,7 +8,7 @@
 --          for each job.
 -- Safety:  reads only, takes no locks.
 --
--- A run whose result is running and whose job is led by somebody else was killed.
+-- A run whose result is running and whose lease another process holds was killed.
 -- lease_until is by the clock of the database at the last renewal.
 
 SET SESSION TRANSACTION READ ONLY, ISOLATION LEVEL READ COMMITTED;

@@ -1,5 +1,5 @@
--- Purpose: rows with a section longer than the cap, and how far: what the trim
---          job has before it.
+-- Purpose: rows with a section longer than the cap, and by how much: what the trim
+--          job has to do.
 -- Set:     @cap  entries a section may have, KITH_LIST_CAP (10000)
 --          @top  how many to show (20)
 -- Cost:    reads the lists of the rows over the cap, by the index by_blocks. Some

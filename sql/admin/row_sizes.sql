@@ -1,4 +1,4 @@
--- Purpose: histogram of the sizes of relation rows' lists, and what an edge takes.
+-- Purpose: histogram of the sizes of relation rows' lists, and the bytes an edge.
 -- Set:     @first    first bucket of the sample (0)
 --          @buckets  how many of the 1,024 buckets to read (64)
 --          @seconds  stop after so long (300)

@@ -1,5 +1,5 @@
--- Why:   who can follow and be followed. One row an account, read by id, by
---        the bucket and id that every other row of the account also has.
+-- Why:   the accounts, one row each, with the bucket and id that every other row of
+--        the account also has.
 -- Lock:  none that matters, the table is new.
 -- Large: about 100 bytes a row with a 12-byte display name; 10 million
 --        accounts are some 1 GB.

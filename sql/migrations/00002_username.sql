@@ -1,7 +1,7 @@
 -- Why:   a username belongs to one account, and is looked up without knowing
 --        the account id. The table is both: the primary key makes the name
 --        unique, the row names its account. It is a table of its own because
---        the name's bucket (a hash of the name) is another than the account's.
+--        the name's bucket (a hash of the name) is not the account's.
 -- Lock:  none that matters, the table is new.
 -- Large: about 60 bytes a row; 10 million names are some 600 MB.
 

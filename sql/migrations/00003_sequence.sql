@@ -1,5 +1,5 @@
 -- Why:   ids are made in ranges: a process raises next_id by a step and hands
---        out what lies between. AUTO_INCREMENT would tie ids to one server
+--        out the ids between. AUTO_INCREMENT would tie ids to one server
 --        and to one table.
 -- Lock:  none that matters, the table is new. At work a range locks its row
 --        for one statement.

@@ -1,4 +1,4 @@
--- Why:   one versioned row an account says who it is related to. list is the
+-- Why:   one versioned row an account has all its relations. list is the
 --        packed blob (repo/list); the three counts are true, the two kept_
 --        columns say how many followers and following list still holds. Every
 --        change raises ver by a random step, and only where ver is what was read.

@@ -1,13 +1,13 @@
--- Why:   what others did to an account and its relation row no longer keeps: who
---        follows, blocks or asks it. A list holds its newest entries; older ones lie
---        here, in segments, each a packed list with one section. They are
---        written only together with their relation row, whose ver guards them too.
+-- Why:   older entries of what others did to an account: who follows, blocks or asks
+--        it. A list holds its newest entries; older ones are here, in segments, each a
+--        packed list with one section. They are written only together with their
+--        relation row, whose ver guards them too.
 -- Lock:  none that matters, the table is new.
 -- Large: a segment of 10,000 entries is 50 to 80 KB; an account with 2.5
 --        million followers has some 250.
 --
--- newest_* and oldest_* are the places (time, id) between which a segment's
--- entries lie. The segments of a section do not overlap, so that by_place finds
+-- newest_* and oldest_* are the positions (time, id) of the first and the last entry
+-- of a segment. The segments of a section do not overlap, so that by_position finds
 -- the one that can hold an entry.
 
 -- +goose NO TRANSACTION
@@ -25,7 +25,7 @@ CREATE TABLE IF NOT EXISTS relation_archive (
     ver         BIGINT UNSIGNED   NOT NULL COMMENT 'ver of the relation row that wrote it last',
     list        MEDIUMBLOB        NOT NULL,
     PRIMARY KEY (bucket, account_id, section, seq),
-    KEY by_place (bucket, account_id, section, newest_at, newest_id)
+    KEY by_position (bucket, account_id, section, newest_at, newest_id)
 ) ENGINE = InnoDB DEFAULT CHARSET = utf8mb4 ROW_FORMAT = DYNAMIC;
 
 -- +goose Down

@@ -1,12 +1,12 @@
 -- Why:   a maintenance job runs in one process at a time: the one that holds
 --        the job's lease. Every take, renewal and release raises ver by one, and
---        only where ver is what was read. Whoever saw ver stand still for a
---        whole term, by a clock of its own, may take the lease.
+--        only where ver is what was read. A process that saw no change of ver for
+--        a whole term, by its own clock, may take the lease.
 -- Lock:  none that matters, the table is new. At work a swap locks one row.
 -- Large: a row for each job, a page.
 --
 -- until_ms is the database's clock at the last renewal plus the term. It is
--- there for people who look; nobody decides by it who leads.
+-- there for people to read; no process decides by it who leads.
 
 -- +goose NO TRANSACTION
 -- +goose Up

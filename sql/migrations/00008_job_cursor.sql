@@ -1,4 +1,4 @@
--- Why:   a maintenance job that was stopped or killed goes on where it was: it
+-- Why:   a maintenance job that was stopped or killed continues where it was: it
 --        saves its cursor every second. lease_ver keeps a process that lost the
 --        lease from replacing the cursor of the one that has it now.
 -- Lock:  none that matters, the table is new.

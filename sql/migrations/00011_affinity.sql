@@ -1,4 +1,4 @@
--- Why:   with whom an account has to do, and how much: the hidden order of its
+-- Why:   how close an account is to others: the hidden order of its
 --        friends. One versioned row an account: the others with the highest
 --        scores, packed (repo/affinity). Never shown to account holders.
 -- Lock:  none that matters, the table is new. At work a fold locks the rows of

@@ -1,9 +1,9 @@
--- Why:   whom an account may want to follow, as the suggest job last found, and
---        whom it does not want to be shown. Both stand in one packed, versioned
+-- Why:   the accounts that an account may want to follow, as the suggest job last
+--        found, and those that it has dismissed. Both stand in one packed, versioned
 --        row (repo/suggest), since each changes what the other means.
 -- Lock:  none that matters, the table is new. At work a swap locks one row.
 -- Large: 4 to 8 bytes for each of at most 100 suggested and 1,000 dismissed;
---        mostly below 500 bytes a row, and only for accounts seen lately.
+--        mostly below 500 bytes a row, and only for accounts seen recently.
 
 -- +goose NO TRANSACTION
 -- +goose Up

@@ -1,8 +1,8 @@
 -- Why:   the identity of this database stands in every cache key, so that two databases
 --        on one memcached do not mix, and so that `kith cache renew` makes every
---        process begin anew after a failover that lost commits, or a restore. The
---        secret keys the checksums of cached items: whoever can read it and write to
---        memcached can make kith believe what the database does not say.
+--        process start with an empty cache after a failover that lost commits, or a
+--        restore. The secret keys the checksums of cached items: whoever can read it and
+--        write to memcached can forge what kith reads there.
 -- Lock:  none that matters, the table is new. At work every process reads its one row
 --        once a second.
 -- Large: one row, which the first process makes: only a program has a good random number.

@@ -1,8 +1,8 @@
 -- Why:   an erased account must stay erased. An import of an old file, or a product
 --        that gives its ids, would make it again, with its follows: an id that has
 --        a tombstone here is refused.
--- Lock:  none that matters, the table is new. At work whoever makes accounts locks
---        the places of their ids for one statement.
+-- Lock:  none that matters, the table is new. A process that makes accounts locks
+--        the keys of their ids for one statement.
 -- Large: some 30 bytes an erased account. An import keeps 8 bytes of each in memory.
 
 -- +goose NO TRANSACTION

@@ -1,5 +1,5 @@
--- Why:   what an account did itself and its relation row no longer keeps: whom it
---        follows, blocks, mutes, asked, and what it chose about them. One row an
+-- Why:   older entries of what an account did itself: whom it follows, blocks, mutes
+--        or asked, and its options for them. One row an
 --        entry, since a question about two accounts looks for it by the other's id:
 --        packed segments would all have to be read. Friends stand here with both
 --        times, and are paged by each of them and by the later. Rows are written

@@ -1,4 +1,4 @@
--- Why:   what an account keeps in private about another. A note has up to 8,192
+-- Why:   the private notes of an account about others. A note has up to 8,192
 --        bytes and is seldom read, so it stands apart from the relation row, which
 --        every change rewrites; the row's list says that there is one.
 -- Lock:  none that matters, the table is new.
