@@ -1,5 +1,5 @@
-// Package app is what the product decides: one sub-package for each subject.
-// It keeps the kinds of refusal that all of them share.
+// Package app is what the product decides: one sub-package for each subject. This package
+// has the kinds of refusal that all of them share.
 package app
 
 import (
@@ -20,7 +20,7 @@ const (
 	OwnAccount                // not allowed to one's own account
 	NotFound                  // no such account, request or entry
 	Unprocessable             // understood, and against a rule or limit
-	Limit                     // one more than an account may have
+	Limit                     // more than an account may have
 	Busy                      // full or away for the moment: the same call may succeed later
 )
 
@@ -54,8 +54,8 @@ func KindOf(err error) Kind {
 	return Internal
 }
 
-// From gives an error of a store its kind and sentence. An Error stays as it
-// is; nil stays nil.
+// From gives an error of a store its kind and sentence. An Error and nil stay as they
+// are.
 func From(err error) error {
 	var own *Error
 	switch {

@@ -1,8 +1,7 @@
-// Package config is every setting of kith, defined once: the struct tags of
-// [Settings] give a setting its flag, its name in the environment, its
-// default and the text that says what it means, in which unit, between which
-// limits and when to change it. `kith serve --help`, the settings file and
-// kith.example.env are made from them, and a test compares.
+// Package config defines every setting of kith once: the struct tags of [Settings] give
+// its flag, its name in the environment, its default, its limits, and a text that says
+// what it means, in which unit, and when to change it. `kith serve --help` and the settings
+// file come from them, and a test compares kith.example.env with them.
 //
 //	flag   >   environment   >   settings file   >   default
 //	--listen   KITH_LISTEN       KITH_LISTEN=…       127.0.0.1:8080
@@ -13,6 +12,6 @@
 // not a setting are refused, in the file and in the environment, because they are
 // mistakes; other names belong to other programs.
 //
-// A setting that is missing or makes no sense is refused at the start, by
-// name. [Secret] and [DSN] never print what they hold.
+// A setting that is missing or makes no sense is refused at the start, by name. [Secret]
+// and [DSN] never print their secrets.
 package config

@@ -38,7 +38,7 @@ func (File) BeforeResolve(ctx *kong.Context, trace *kong.Path) error {
 	return nil
 }
 
-// resolver gives kong values by name, such as those of a file.
+// resolver gives kong values by name, those of a file for instance.
 type resolver map[string]string
 
 var _ kong.Resolver = resolver(nil)

@@ -49,7 +49,7 @@ const fileName = "KITH_CONFIG"
 var serviceRE = regexp.MustCompile(`^KITH_([A-Z0-9_]+_)?(SERVICE_HOST|SERVICE_PORT(_[A-Z0-9_]+)?|PORT(_[0-9]+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?)?)$`)
 
 // CheckNames refuses an environment (of the form of [os.Environ]) that has a name
-// of kith's, KITH_…, which is not a setting: somebody misspelt one. Names of kith's
+// of kith's, KITH_…, which is not a setting: a misspelt one. Names of kith's
 // tests (KITH_TEST_…, KITH_ACCEPT…) pass, and so does what Kubernetes adds.
 func CheckNames(environ []string) error {
 	for _, pair := range environ {

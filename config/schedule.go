@@ -36,7 +36,7 @@ func (s *Schedule) UnmarshalText(text []byte) error {
 		return fmt.Errorf("%q is not a cron expression: %w", expression, err)
 	}
 	if ticks.Next(time.Now().UTC()).IsZero() {
-		return fmt.Errorf("%q never comes", expression)
+		return fmt.Errorf("%q names a time that never comes", expression)
 	}
 	*s = Schedule{expression, ticks}
 	return nil

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// hidden is printed instead of a secret.
+// hidden is printed in place of a secret.
 const hidden = "…hidden…"
 
 // Secret is a text that no print, log or encoding shows. The text is behind a
@@ -16,7 +16,7 @@ const hidden = "…hidden…"
 // may not call methods, shows an address.
 type Secret struct {
 	text  *string
-	shown string // wherever the secret would be
+	shown string // printed in place of the text
 }
 
 // NewSecret hides text.

@@ -39,7 +39,7 @@ type Cache struct {
 	LocalExpiry time.Duration `name:"local-cache-expiry" env:"KITH_LOCAL_CACHE_EXPIRY" default:"5s" limits:"1s 24h" help:"How long the cache in this process holds a row, 1s to 24h; after that it shows what an import or another process has changed. Raise it where no other process writes."`
 }
 
-// HTTP says where and how clients are answered.
+// HTTP says where and how the server answers clients.
 type HTTP struct {
 	Listen         string         `name:"listen" env:"KITH_LISTEN" default:"127.0.0.1:8080" help:"The address to serve on, host:port. Set it to :8080 to be reached from other machines; TLS is left to a proxy in front."`
 	BaseURL        string         `name:"base-url" env:"KITH_BASE_URL" placeholder:"URL" help:"The address under which clients reach kith, such as https://social.example: links to the next page and the addresses of accounts begin with it. Empty means what each request calls the server. Set it behind a proxy that ends TLS."`
@@ -53,7 +53,7 @@ type HTTP struct {
 	ShutdownGrace  time.Duration  `name:"shutdown-grace" env:"KITH_SHUTDOWN_GRACE" default:"15s" limits:"1s 10m" help:"How long requests and writes under way may take to end after KITH_DRAIN, 1s to 10m. Keep the two together below what the supervisor allows (systemd 90s, Docker 10s, Kubernetes 30s)."`
 }
 
-// Admin says where whoever operates a process can look at it.
+// Admin says where operators reach a process.
 type Admin struct {
 	Listen string `name:"admin-listen" env:"KITH_ADMIN_LISTEN" placeholder:"HOST:PORT" help:"An address of its own for /metrics, /livez and /readyz, of kith serve and of kith cron; two processes on one machine need two. Empty means none: kith serve then shows /metrics to its clients, which it does not otherwise, and kith cron shows none. /livez and /readyz stay where clients are answered, too, for balancers. Set it where clients must not see the metrics."`
 }
@@ -73,8 +73,8 @@ type Relation struct {
 	FollowingLimit int `name:"following-limit" env:"KITH_FOLLOWING_LIMIT" default:"0" limits:"0 1000000000" help:"How many accounts one account may follow, 0 for any number, at most 1000000000. A follow past it is answered 422; an account that follows more already keeps them. Set it against follow spam."`
 }
 
-// Affinity says how interactions are taken and what they are worth: the hidden
-// order of one's friends, and suggestions.
+// Affinity says how interactions are recorded and what they are worth, for the hidden
+// order of one's friends and for suggestions.
 type Affinity struct {
 	Weights    Weights       `name:"affinity-weights" env:"KITH_AFFINITY_WEIGHTS" default:"follow=4,visit=1,message=4,comment=3,reply=3,repost=3,favourite=1,mention=2" help:"The kinds of interaction and what one of each is worth, kind=weight comma separated: kinds of 1 to 32 of a-z, 0-9 and _, weights above 0, at most 1000, 64 kinds at most. Only these kinds are taken; leave out what should not count, add what the product has besides. Interactions that were folded before a change keep their score."`
 	HalfLife   time.Duration `name:"affinity-half-life" env:"KITH_AFFINITY_HALF_LIFE" default:"720h" limits:"1h 87600h" help:"The time in which an interaction loses half of its worth, 1h to 87600h. Lower it where friends should move up and down faster."`

@@ -10,7 +10,7 @@ import (
 )
 
 // Size is a number of bytes, written as 512MiB, 64KiB, 2GiB or 1000. MB is read as
-// MiB: nobody who types it means the difference.
+// MiB.
 type Size int64
 
 var _ encoding.TextUnmarshaler = (*Size)(nil)

@@ -8,12 +8,11 @@ import (
 	"kith/repo"
 )
 
-// Affinity is the job that folds the interaction log into the affinity rows,
-// one short transaction of one bucket at a time. What is folded is gone from
-// the log, so a run that was stopped is simply run again; the cursor (a bucket)
-// only sees to it that the last buckets get their turn too. A run for one
-// account folds the bucket of that account. A row looked at is an event, a row changed
-// one of affinity, in a dry run too.
+// Affinity makes the job that folds the interaction log into the affinity rows, in short
+// transactions of one bucket. What is folded is deleted from the log, so a run that was
+// stopped is simply run again; the cursor (a bucket) only makes sure that the last buckets
+// have their turn too. A run for one account folds the bucket of that account. Its rows
+// read are events, its rows changed are those of affinity.
 func Affinity(f *affinity.Folder) Job {
 	return Job{
 		Name:  "affinity",
@@ -38,8 +37,8 @@ func foldAll(ctx context.Context, f *affinity.Folder, run *Run) error {
 	if run.Account != 0 {
 		return foldBucket(ctx, f, run, from, below, total)
 	}
-	// A cursor that cannot be read is as good as none. A run that begins in the middle
-	// goes on with the buckets before that.
+	// A cursor that cannot be read counts as none. A run that starts at a cursor ends with
+	// the buckets before it.
 	first, _ := strconv.ParseUint(run.Cursor(), 10, repo.BucketBits)
 	parts := [][2]uint16{{uint16(first), lastBucket}}
 	if first > 0 {

@@ -11,11 +11,10 @@ import (
 // faultsLogged is how many faults of one run are logged; the others are counted.
 const faultsLogged = 1000
 
-// Audit makes the job that checks that the rows agree. With cfg.Repair it repairs
-// those that do not; a dry run never does. Faults are
-// logged, and a run after which some remain has failed, so that the list of the
-// jobs shows it. What a run has summed up is gone when it stops: the next begins
-// anew and keeps no cursor.
+// Audit makes the job that checks that the rows agree. With cfg.Repair it repairs those
+// that do not, but never in a dry run. Faults are logged, and a run after which some
+// remain has failed, so that the list of jobs shows it. It has no cursor: the checksums
+// of a run that stops are lost, and the next run starts at the beginning.
 func Audit(cfg audit.Config) Job {
 	return Job{Name: "audit", About: "checks that both sides of every follow agree and that counts are true",
 		Work: func(ctx context.Context, run *Run) error { return auditAll(ctx, cfg, run) }}
@@ -30,7 +29,7 @@ func auditAll(ctx context.Context, cfg audit.Config, run *Run) error {
 			run.Log.Warn("audit found a fault", "kind", f.Kind, "account", f.Account, "other", f.Other, "repaired", f.Repaired, "fault", f.String())
 		}
 	}
-	var at auditPlace
+	var at auditProgress
 	cfg.Step = func(ctx context.Context, p audit.Progress) error { return run.Step(ctx, at.step(p)) }
 	sum, err := audit.Run(ctx, cfg)
 	if err != nil {
@@ -49,20 +48,20 @@ func Remain(sum audit.Summary) error {
 	case left == 0:
 		return nil
 	case sum.Unlooked > 0:
-		return fmt.Errorf("%d %w, %d repaired, and %d of the sums that differ not looked at: audit again", sum.Found, ErrFaults, sum.Repaired, sum.Unlooked)
+		return fmt.Errorf("%d %w, %d repaired, and %d checksums, pairs or accounts were not checked for lack of room: audit again", sum.Found, ErrFaults, sum.Repaired, sum.Unlooked)
 	default:
 		return fmt.Errorf("%d %w, %d repaired", sum.Found, ErrFaults, sum.Repaired)
 	}
 }
 
-// auditPlace is how far an audit is, of which each phase counts for itself.
-type auditPlace struct {
+// auditProgress adds up the phases of an audit, each of which counts from 0.
+type auditProgress struct {
 	last  audit.Progress
-	ended int64 // rows of the phases that have ended
+	ended int64 // rows of the phases that ended
 }
 
-// step returns what was done since the last, for a run that counts through.
-func (at *auditPlace) step(p audit.Progress) Step {
+// step returns what was done since the last step, over all phases.
+func (at *auditProgress) step(p audit.Progress) Step {
 	rows := p.Rows - at.last.Rows
 	if p.Phase != at.last.Phase || rows < 0 {
 		at.ended += at.last.Rows

@@ -9,27 +9,27 @@
 // schedule.
 //
 // Any number of processes may run a Scheduler. At each tick all of them ask for
-// the job's lease (repo/lease); one gets it and works, the others wait: when the
-// lease is free again they check whether the tick has been served, and if it has
-// not they go on where the work stopped. So another process goes on with the work
-// of one that was killed within a term of the lease, and at once with that of one
-// that was stopped in order. Ticks are moments of UTC that all processes compute
-// alike, so that a tick is served once however much their clocks differ.
+// the job's lease (repo/lease); one gets it and works, the others wait. When the
+// lease is free again they check whether the tick has been served, and if not, one
+// of them continues where the work stopped. So the work of a process that was killed
+// continues within a term of the lease, and that of one that was stopped in order at
+// once. All processes compute the same ticks, in UTC, so that a tick is served once
+// however much their clocks differ.
 //
 // # Promises
 //
-//   - A job runs in one process at a time, as nearly as leases can tell.
+//   - A job runs in one process at a time, as far as leases can ensure it.
 //   - A job whose lease is lost stops before its next write: Step refuses, and
-//     ctx ends. What it writes is safe without the lease, too.
-//   - A job that was stopped or killed goes on at its cursor, which is saved after
+//     ctx ends. Its writes are safe without the lease, too.
+//   - A job that was stopped or killed continues at its cursor, which is saved after
 //     the first step, every second and at the end, together with the numbers of
-//     the run. It may see the last second's rows again.
-//   - No more rows a second are looked at than the settings allow.
+//     the run. It may read the rows of the last second again.
+//   - No more rows a second are read than the settings allow.
 //   - Every run but a dry one leaves a row in job_run, and deletes those of its job
 //     that are too old. A dry run writes nothing at all, and needs no lease.
 //   - A row that cannot be worked on is logged and skipped (Run.Skip); the run then
 //     counts as failed when it has done the others.
 //
-// A tick that comes while the job still runs is left out. So is a tick at which no
-// process runs; work that was begun is taken up when one starts.
+// A tick that comes while the job still runs is left out, and so is one at which no
+// process runs. Work that was begun continues when a process starts.
 package cron

@@ -31,9 +31,9 @@ func NewMetrics(reg prometheus.Registerer) *Metrics {
 	return m
 }
 
-// expect shows the counts of a job as 0: an increase from no count at all is none to
-// Prometheus. The last success of a job on a schedule is shown, too: of one that
-// never ran it is as old as can be.
+// expect shows the counts of a job as 0: without a 0 before it Prometheus does not see
+// the first increase. The last success of a job on a schedule is shown, too, as 0 if it
+// never ran.
 func (m *Metrics) expect(name string, scheduled bool) {
 	m.rows.WithLabelValues(name)
 	if scheduled {
@@ -50,8 +50,8 @@ func (m *Metrics) ended(r job.Run, took time.Duration) {
 	m.succeeded(r.Name, r)
 }
 
-// succeeded shows when a job last ended well, in this process or another; the
-// newest of its runs come first.
+// succeeded shows when a job last ended well, in this process or another. The newest of
+// its runs come first.
 func (m *Metrics) succeeded(name string, runs ...job.Run) {
 	for _, r := range runs {
 		if r.Name == name && r.Result == job.OK {

@@ -38,7 +38,7 @@ type Run struct {
 	// Account restricts the run to one account; 0 for all. Such a run neither
 	// reads nor moves the cursor.
 	Account uint64
-	// Log takes what an operator wants to read about this run.
+	// Log is for what an operator wants to read about this run.
 	Log *slog.Logger
 
 	cfg    *RunnerConfig
@@ -48,10 +48,10 @@ type Run struct {
 	row    job.Run
 	cursor string
 	saved  time.Time // when the cursor was; zero: not yet
-	due    time.Time // when all rows so far may have been looked at
+	due    time.Time // before it, the rows so far are more than Rate allows
 
-	skipped int   // accounts whose rows could not be worked on
-	first   error // of them
+	skipped int   // accounts whose rows had errors
+	first   error // the first of these
 }
 
 // Step is what a job has done since its last Step.
@@ -59,14 +59,13 @@ type Step struct {
 	Rows   int64  // rows looked at
 	Done   int64  // rows changed, or that would be in a dry run
 	Total  int64  // rows there are to look at, 0 unknown
-	Cursor string // where to go on after a stop; empty when all is done
+	Cursor string // where to continue after a stop; empty when all is done
 }
 
 const (
 	// savePause is the time between two steps whose cursor is saved.
 	savePause = time.Second
-	// endTime bounds what is written when a run has ended, however little time
-	// its caller has left.
+	// endTime bounds the writes at the end of a run, also when ctx has ended.
 	endTime = 5 * time.Second
 )
 
@@ -105,7 +104,7 @@ func (x *Run) work(ctx context.Context) (job.Run, error) {
 	err := x.job.Work(working, x)
 	switch {
 	case err != nil && working.Err() != nil:
-		err = context.Cause(working) // what the job saw is a consequence
+		err = context.Cause(working) // the error of the job is a consequence
 	case err == nil && x.skipped > 0:
 		err = fmt.Errorf("%s failed for %d accounts, the first: %w", x.job.Name, x.skipped, x.first)
 	}
@@ -131,9 +130,9 @@ func (x *Run) Step(ctx context.Context, s Step) error {
 		return err
 	}
 	pause := x.owed(s.Rows)
-	// A run that is killed has lost the numbers of its last second only: where the
-	// second would go by in the pause, they are saved before it. A save that fails
-	// is tried again a second later: the job's own work meets the same database.
+	// A run that is killed loses the numbers of its last second only: if the second
+	// would end during the pause, they are saved before it. A save that fails is tried
+	// again a second later.
 	if now := x.cfg.Now(); x.lease != nil && now.Add(pause).Sub(x.saved) >= savePause {
 		x.saved = now
 		if err := x.save(ctx); err != nil {
@@ -148,9 +147,9 @@ func (x *Run) Step(ctx context.Context, s Step) error {
 	return x.stopped(ctx)
 }
 
-// Skip logs the error of one account, if there is one, so that a bad row does not
-// keep the job from the others; the run counts as failed when it has done those. It
-// returns the errors that the others would meet, too: the job has to stop.
+// Skip logs the error of one account, if there is one, so that a bad row does not keep
+// the job from the others; the run counts as failed at its end. It returns errors that
+// the others would have too: then the job has to stop.
 func (x *Run) Skip(ctx context.Context, account uint64, err error) error {
 	switch {
 	case err == nil:
@@ -176,8 +175,8 @@ func (x *Run) stopped(ctx context.Context) error {
 	return context.Cause(ctx)
 }
 
-// owed returns how long to pause after so many rows. Time that the work itself
-// took counts; time that was not used is not saved up.
+// owed returns how long to pause after so many rows. The time of the work itself counts;
+// a slow time does not allow more rows later.
 func (x *Run) owed(rows int64) time.Duration {
 	if x.cfg.Rate <= 0 || rows <= 0 {
 		return 0

@@ -15,11 +15,11 @@ import (
 	"kith/repo/lease"
 )
 
-// RunnerConfig is what a Runner works with.
+// RunnerConfig has the parts and settings of a Runner.
 type RunnerConfig struct {
 	Leases *lease.Store
 	Runs   *job.Store
-	// Rate is how many rows a second a run may look at, 0 for any number.
+	// Rate is how many rows a second a run may read, 0 for any number.
 	Rate int
 	// Keep is how long the record of a run is kept, 0 for ever.
 	Keep    time.Duration
@@ -60,22 +60,22 @@ func sleep(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// Options say how one run differs from the next.
+// Options are those of one run.
 type Options struct {
 	DryRun  bool
 	Account uint64
 	// Tick is the time on the schedule that the run serves, zero by hand.
 	Tick time.Time
-	// Wait has the run wait for the lease while somebody else has it. Without
-	// it, it waits only for a holder that seems to be dead.
+	// Wait makes the run wait while another process has the lease. Without Wait it
+	// waits only for a holder that seems to be dead.
 	Wait bool
-	// Waiting is called once, with the reason, where the run waits.
+	// Waiting is called once, with the reason, if the run waits.
 	Waiting func(*BusyError)
 	// Show is called after each step with how far the run is: sums, not differences.
 	Show func(Step)
 }
 
-// BusyError says who runs the job already.
+// BusyError says which process runs the job already.
 type BusyError struct {
 	Job   string
 	Who   string    // host:pid
@@ -94,10 +94,9 @@ func (e *BusyError) Error() string {
 // ErrServed says that another process has served the tick.
 var ErrServed = errors.New("the tick has been served")
 
-// Run runs a job and returns what it did. Errors are those of the job; a
-// *BusyError where somebody else runs it, ErrServed where somebody else did at
-// this tick, lease.ErrLost where somebody else may run it by now, and that of
-// ctx.
+// Run runs a job and returns what it did. Errors are those of the job and of ctx;
+// *BusyError if another process runs it, ErrServed if another process has served the
+// tick, lease.ErrLost if another process may run it by now.
 func (r *Runner) Run(ctx context.Context, j Job, o Options) (job.Run, error) {
 	if o.DryRun {
 		return r.begin(j, o, nil).work(ctx)
@@ -126,8 +125,8 @@ func (r *Runner) Run(ctx context.Context, j Job, o Options) (job.Run, error) {
 	return x.work(ctx)
 }
 
-// take takes the job's lease, after a while if it may. With Wait it also waits
-// for a database that is away.
+// take takes the job's lease. With Wait it waits for the lease, and for a database that
+// is away.
 func (r *Runner) take(ctx context.Context, j Job, o Options) (*lease.Lease, error) {
 	warned := false
 	for {
@@ -156,12 +155,12 @@ func (r *Runner) take(ctx context.Context, j Job, o Options) (*lease.Lease, erro
 	}
 }
 
-// busy says who holds the lease, and since when if that can be found out.
+// busy says who holds the lease, and since when if that is known.
 func (r *Runner) busy(ctx context.Context, j Job, held *lease.HeldError) *BusyError {
 	e := &BusyError{Job: j.Name, Who: lease.Who(held.Row.Holder)}
 	runs, err := r.last(ctx, j)
 	if err != nil {
-		return e // the sentence is good without it
+		return e // without the time
 	}
 	for _, run := range runs {
 		if run.Holder == held.Row.Holder {
@@ -181,11 +180,11 @@ func (r *Runner) last(ctx context.Context, j Job) ([]job.Run, error) {
 	return append(whole, ofOne...), err
 }
 
-// recent is how many earlier runs a run looks at.
+// recent is how many earlier runs a run reads.
 const recent = 20
 
-// settle records which earlier runs were killed: those that never ended, since the
-// lease is ours. ErrServed where an earlier run served the tick.
+// settle records that earlier runs were killed: those that never ended, since this
+// process has the lease. ErrServed if an earlier run served the tick.
 func (r *Runner) settle(ctx context.Context, j Job, tick time.Time) error {
 	runs, err := r.last(ctx, j)
 	if err != nil {

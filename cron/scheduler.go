@@ -54,15 +54,15 @@ func (s *Scheduler) Run(ctx context.Context) {
 	jobs.Wait()
 }
 
-// keep runs one job until ctx ends: at first what was begun and did not come to its
-// end, then at each tick that comes while the job does not run.
+// keep runs one job until ctx ends: first a run that did not end, then at each tick that
+// comes while the job does not run.
 func (s *Scheduler) keep(ctx context.Context, p Plan) {
 	if begun := s.unfinished(ctx, p.Job); !begun.IsZero() {
 		s.serve(ctx, p.Job, begun)
 	}
 	for ctx.Err() == nil {
-		// Without its monotonic part, so that the clock of the machine counts, which
-		// a timer does not follow when it is set: hence the short sleeps.
+		// Round(0) drops the monotonic part, so that the clock of the machine counts. A
+		// timer does not notice when that clock is set: hence the short sleeps.
 		tick := p.Schedule.Next(s.cfg.Now()).Round(0)
 		if tick.IsZero() {
 			return
@@ -76,9 +76,9 @@ func (s *Scheduler) keep(ctx context.Context, p Plan) {
 	}
 }
 
-// unfinished returns the tick of the last run on the schedule if that did not come
-// to its end: it was stopped, or killed, or is under way elsewhere and may be.
-// Else zero. It shows the last success in the metrics.
+// unfinished returns the tick of the last run on the schedule if that was stopped or
+// killed, or is under way in another process; else zero. It shows the last success in the
+// metrics.
 func (s *Scheduler) unfinished(ctx context.Context, j Job) time.Time {
 	runs, err := s.cfg.Runs.Last(ctx, j.Name, recent)
 	if err != nil {
@@ -106,7 +106,7 @@ func (s *Scheduler) serve(ctx context.Context, j Job, tick time.Time) {
 		if ctx.Err() != nil || !errors.Is(err, lease.ErrLost) && !errors.Is(err, repo.ErrUnavailable) {
 			return
 		}
-		// Another process may go on with the job by now; else this one does.
+		// Another process may have continued the job; else this one does.
 		if s.cfg.Sleep(ctx, s.cfg.Leases.Term()/10) != nil {
 			return
 		}
@@ -125,7 +125,7 @@ func (s *Scheduler) logEnd(ctx context.Context, j Job, run job.Run, err error) {
 	case ctx.Err() != nil:
 		s.cfg.Log.Debug("job stopped", "job", j.Name, "rows", run.Rows)
 	case errors.Is(err, lease.ErrLost), errors.Is(err, repo.ErrUnavailable):
-		log.Warn("job stopped, to be taken up", "error", err)
+		log.Warn("job stopped, to be continued", "error", err)
 	default:
 		log.Error("job failed", "error", err)
 	}
@@ -136,7 +136,7 @@ type Status struct {
 	Plan
 	Last *job.Run  // of all accounts, not of one; nil: it never ran
 	Next time.Time // zero: it is not scheduled
-	// Cursor is where the job goes on, empty for the beginning.
+	// Cursor is where the job continues, empty for the beginning.
 	Cursor string
 	// Dead says that the last run has not ended and no process works on it.
 	Dead bool
@@ -165,8 +165,8 @@ func (r *Runner) List(ctx context.Context, plans []Plan) ([]Status, error) {
 	return out, nil
 }
 
-// dead reports that a run has not ended, and that the process that began it does
-// not renew the lease.
+// dead reports whether a run has not ended though the process that began it no longer
+// renews the lease.
 func (r *Runner) dead(ctx context.Context, run job.Run) (bool, error) {
 	if run.Result != job.Running {
 		return false, nil

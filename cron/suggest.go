@@ -9,13 +9,13 @@ import (
 	"kith/repo/list"
 )
 
-// Suggest is the job that makes the suggestions of those who were seen lately
-// and whose suggestions are old. It goes through the accounts that were ever
-// seen, in key order; its cursor is the last of them.
+// Suggest makes the job that makes suggestions for accounts that were seen recently and
+// whose suggestions are old. It walks all accounts that were ever seen, in key order; its
+// cursor is the last of them.
 func Suggest(s *suggest.Service) Job {
 	return Job{
 		Name:  "suggest",
-		About: "finds whom the accounts seen lately may want to follow",
+		About: "finds accounts that those seen recently may want to follow",
 		Work:  func(ctx context.Context, run *Run) error { return suggestAll(ctx, s, run) },
 	}
 }
@@ -28,7 +28,7 @@ func suggestAll(ctx context.Context, s *suggest.Service, run *Run) error {
 		}
 		return suggestTo(ctx, s, run, due, 1, "")
 	}
-	// A cursor that cannot be read is as good as none.
+	// A cursor that cannot be read counts as none.
 	after, _ := strconv.ParseUint(run.Cursor(), 10, 64)
 	for {
 		due, looked, last, err := s.Due(ctx, after)
@@ -45,12 +45,12 @@ func suggestAll(ctx context.Context, s *suggest.Service, run *Run) error {
 	}
 }
 
-// suggestTo makes the suggestions of the accounts of a page that need some, and then
+// suggestTo makes the suggestions of those accounts of a page that are due, and then
 // moves the cursor past the page.
 func suggestTo(ctx context.Context, s *suggest.Service, run *Run, due []uint64, looked int, last string) error {
 	for _, id := range due {
 		n, err := s.Make(ctx, id, run.DryRun)
-		if errors.Is(err, list.ErrFormat) { // for the audit job; the others want theirs
+		if errors.Is(err, list.ErrFormat) { // the audit reports the row; the others get theirs
 			run.Log.Error("no suggestions", "account", id, "err", err)
 		} else if err != nil {
 			return err

@@ -10,15 +10,14 @@ import (
 )
 
 const (
-	trimPage  = 200 // long rows looked up at once
+	trimPage  = 200 // long rows read at once
 	trimTries = 3   // how often the trim of one row may lose to other writers
 )
 
-// Trim makes the job that cuts the sections of rows to their newest listCap
-// entries; the others move to the archive. It walks the index of long rows, so
-// that it costs little where there are none, and reads the lengths of the
-// sections before it opens a row: a row that was cut is as long as the cap and
-// is found again each time.
+// Trim makes the job that cuts the sections of rows to their newest listCap entries; the
+// others move to the archive. It walks the index of long rows, which costs little if
+// there are none. It reads the lengths of the sections before it opens a row: a row that
+// was trimmed is as long as the cap, so the index finds it again each time.
 func Trim(rows *relation.Store, listCap int) Job {
 	t := trimming{rows: rows, cap: listCap}
 	return Job{Name: "trim", About: "moves what is over the cap of a row to the archive", Work: t.work}

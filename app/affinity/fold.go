@@ -14,7 +14,7 @@ import (
 	"kith/repo/interaction"
 )
 
-// Rows keeps affinity rows; a test has folds lost.
+// Rows stores affinity rows. A test makes folds lose.
 type Rows interface {
 	Fresh(ctx context.Context, ids []uint64) (map[uint64]affinity.Row, error)
 	Fold(ctx context.Context, bucket uint16, rows []affinity.Row, batches []interaction.Batch, now uint32) (bool, error)
@@ -45,8 +45,7 @@ func NewFolder(cfg Config, log *interaction.Store, rows Rows, now func() time.Ti
 // Folded is what a step did.
 type Folded struct {
 	Events, Batches, Rows int
-	// More says that the bucket has older batches than those that came while
-	// the step was made.
+	// More says that the bucket may have more batches to fold.
 	More bool
 }
 
@@ -71,8 +70,8 @@ func (f *Folder) Next(ctx context.Context, bucket uint16) (uint16, bool, error) 
 	return next, err == nil, err
 }
 
-// Look counts what Step would do with a whole bucket, and writes nothing. Batches
-// that cannot be read do not count.
+// Look counts what Step would do with a whole bucket, and writes nothing. It does not
+// count batches that cannot be read.
 func (f *Folder) Look(ctx context.Context, bucket uint16, below uint64) (would Folded, err error) {
 	actors := map[uint64]bool{}
 	for after, more := uint64(0), true; more; {
@@ -98,8 +97,7 @@ func (f *Folder) Look(ctx context.Context, bucket uint16, below uint64) (would F
 	return would, nil
 }
 
-// Before returns the end of what is to be folded by a run that begins now:
-// batches of later moments are left to the next run.
+// Before returns the first batch id that a run which starts now leaves to the next run.
 func (f *Folder) Before() uint64 { return interaction.FirstID(f.now().UnixMilli() + 1) }
 
 // Step folds the oldest batches of a bucket whose ids are below the given one,
@@ -145,8 +143,8 @@ func (f *Folder) try(ctx context.Context, bucket uint16, below uint64) (Folded, 
 	return done, won, err
 }
 
-// decode reads batches up to the bound of a step. One that cannot be read is
-// dropped, or it would hold up its bucket for ever.
+// decode reads batches up to the bound of a step. It drops one that cannot be read, which
+// would block its bucket for ever.
 func (f *Folder) decode(ctx context.Context, batches []interaction.Batch) (taken []interaction.Batch, events []interaction.Event, err error) {
 	for i, b := range batches {
 		if i > 0 && len(events)+int(b.N) > maxEvents {

@@ -32,14 +32,14 @@ const MaxPage = 80
 // Page is a part of the friends of an account in the order of affinity.
 type Page struct {
 	IDs  []uint64
-	Next Cursor // where to go on
+	Next Cursor // where the next page begins
 	Full bool   // there are as many as were asked for, so more may follow
 }
 
 func (p *Page) add(id uint64, next Cursor) { p.IDs, p.Next = append(p.IDs, id), next }
 
-// Friends returns the owner's friends that come after a cursor, closest first.
-// It is for the owner's eyes only.
+// Friends returns the owner's friends after a cursor, closest first. Only the owner may
+// see this order.
 func (s *Service) Friends(ctx context.Context, owner uint64, after Cursor, limit int) (Page, error) {
 	if limit = min(limit, MaxPage); limit <= 0 {
 		return Page{}, nil
@@ -71,7 +71,7 @@ func (s *Service) friends(ctx context.Context, owner uint64, after Cursor, limit
 		if after.part == unscored {
 			from = list.Cursor{Time: after.n, ID: after.id}
 		}
-		// A page that is longer by the number of the scored has enough others.
+		// The page may contain all the scored: it is longer by their number.
 		entries, err := s.relations.Page(ctx, own, list.ByFriend, list.Range{Before: from, Limit: want + len(scored)})
 		if err != nil {
 			return Page{}, err
@@ -88,8 +88,7 @@ func (s *Service) friends(ctx context.Context, owner uint64, after Cursor, limit
 	return p, nil
 }
 
-// orderOf returns the affinity row in whose order a page stands, and the cursor
-// as it reads in that row.
+// orderOf returns the affinity row that orders a page, and the cursor in that row.
 func (s *Service) orderOf(ctx context.Context, owner uint64, after Cursor) (affinity.Row, Cursor, error) {
 	if after.part != 0 && after.ver == 0 { // no friend had a score
 		return affinity.Row{Meta: row.Meta{AccountID: owner}}, after, nil
@@ -111,7 +110,7 @@ func (s *Service) orderOf(ctx context.Context, owner uint64, after Cursor) (affi
 	return row, after, nil
 }
 
-// friendsAmong returns which of the scored are friends by the list of a row.
+// friendsAmong returns which of the scored are friends in the list of a row.
 func friendsAmong(scored []affinity.Entry, own relation.Row) (map[uint64]bool, error) {
 	v, err := own.View()
 	if err != nil {
@@ -133,7 +132,7 @@ func friendsAmong(scored []affinity.Entry, own relation.Row) (map[uint64]bool, e
 	return out, nil
 }
 
-// Cursor is where a page of friends by affinity ends and the next goes on; the zero
+// Cursor is where a page of friends by affinity ends and the next one begins; the zero
 // Cursor is the beginning. The package doc says what its text means.
 type Cursor struct {
 	part byte // ranked, unscored, or 0: the beginning

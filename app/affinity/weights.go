@@ -18,7 +18,7 @@ type Config struct {
 	Kept int
 }
 
-// Weighs tells whether a kind counts.
+// Weighs reports whether a kind counts.
 func (c Config) Weighs(kind string) bool { return c.Weights[kind] > 0 }
 
 // faded returns what is left of 1 after so many seconds.
@@ -26,13 +26,12 @@ func (c Config) faded(seconds float64) float64 {
 	return math.Exp2(-seconds / c.HalfLife.Seconds())
 }
 
-// least is the score below which somebody is forgotten: a visit fades to it in
-// twenty half-lives.
+// least is the score below which an account is dropped from a row: a visit fades to it
+// in twenty half-lives.
 const least = 1e-6
 
-// add folds events into a row of one actor. The scores are first faded to the
-// newest of all moments involved, so it does not matter in which order events
-// and folds come.
+// add folds events into the row of one actor. All scores are faded to the newest time
+// among them, so the order of events and folds does not matter.
 func (c Config) add(r affinity.Row, events []interaction.Event) affinity.Row {
 	at := r.At
 	for _, e := range events {

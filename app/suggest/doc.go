@@ -1,4 +1,4 @@
-// Package suggest decides whom an account may want to follow: those whom the
+// Package suggest finds accounts that an account may want to follow: those that the
 // people closest to it follow.
 //
 // The sources are up to 50 of the accounts it follows, those with the highest
@@ -10,8 +10,8 @@
 // their weights. So the work for one account is bounded: its own rows, 50 rows
 // of others and at most 10,000 candidates.
 //
-// Left out are oneself and whom one follows, has asked to follow, blocks, mutes
-// or has dismissed, and who blocks one: when suggestions are made, and once more
-// when they are read, since much may have changed meanwhile. They are made for
-// accounts that were seen lately, again when they are older than so long.
+// Left out are the account itself, those that it follows, has asked to follow, blocks,
+// mutes or has dismissed, and those that block it. This is checked when suggestions are
+// made and again when they are read. They are made for accounts that were seen recently
+// (Config.SeenWithin), and again when they are old (Config.Refresh).
 package suggest

@@ -27,7 +27,7 @@ const (
 	maxChecked = 2 * suggest.MaxSuggested
 )
 
-// Config is what a Service works with.
+// Config has the parts and settings of a Service.
 type Config struct {
 	Rows       *suggest.Store
 	Relations  *relation.Store
@@ -36,9 +36,9 @@ type Config struct {
 	Now        func() time.Time
 	// HalfLife is that of affinities.
 	HalfLife time.Duration
-	// SeenWithin is how lately an account must have been seen.
+	// SeenWithin is how recently an account must have been seen.
 	SeenWithin time.Duration
-	// Refresh is how old suggestions become before they are made again.
+	// Refresh is the age at which suggestions are made again.
 	Refresh time.Duration
 }
 
@@ -48,7 +48,7 @@ type Service struct{ cfg Config }
 // New makes a Service.
 func New(cfg Config) *Service { return &Service{cfg: cfg} }
 
-// maxWalk is how many marks one step looks at.
+// maxWalk is how many marks one step reads.
 const maxWalk = 480
 
 // Due returns which of the accounts that come after the given one in key order
@@ -63,7 +63,7 @@ func (s *Service) Due(ctx context.Context, after uint64) (due []uint64, looked i
 	return due, len(marks), marks[len(marks)-1].AccountID, err
 }
 
-// DueOne is Due for one account; who was never seen needs none.
+// DueOne is Due for one account. One that was never seen needs none.
 func (s *Service) DueOne(ctx context.Context, id uint64) ([]uint64, error) {
 	mark, err := s.cfg.Seen.One(ctx, id)
 	if errors.Is(err, repo.ErrNotFound) {
@@ -87,8 +87,8 @@ func (s *Service) due(ctx context.Context, marks []seen.Mark) ([]uint64, error) 
 	return slices.DeleteFunc(ids, func(id uint64) bool { return int64(made[id]) > now.Add(-s.cfg.Refresh).Unix() }), err
 }
 
-// Make makes the suggestions of an account and tells how many there are. With
-// dry nothing is stored.
+// Make makes the suggestions of an account and returns how many there are. With dry
+// nothing is stored.
 func (s *Service) Make(ctx context.Context, id uint64, dry bool) (int, error) {
 	row, err := s.cfg.Rows.Row(ctx, id)
 	if err != nil {
@@ -131,8 +131,8 @@ func (s *Service) find(ctx context.Context, id uint64, dismissed []uint64) ([]ui
 	for _, d := range dismissed {
 		delete(weights, d)
 	}
-	// Many are followed already; the own row tells most of them, and the rest is
-	// asked of the archive.
+	// Many are followed already. The own row shows most of them; the archive is asked
+	// about the best of the others only.
 	ids := slices.Collect(maps.Keys(weights))
 	rels := make([]list.Rel, len(ids))
 	v.Rels(ids, rels)
@@ -147,13 +147,13 @@ func (s *Service) find(ctx context.Context, id uint64, dismissed []uint64) ([]ui
 	return free[:min(len(free), suggest.MaxSuggested)], err
 }
 
-// source is an account that is followed, and what its followings weigh.
+// source is an account that is followed, and the weight of each account that it follows.
 type source struct {
 	id     uint64
 	weight float64
 }
 
-// sources returns whose followings are looked at: of the followed accounts those
+// sources returns the accounts whose followings are read: of the followed accounts those
 // with a score, highest first, then the newest.
 func (s *Service) sources(ctx context.Context, id uint64, v list.View) (out []source, err error) {
 	row, err := s.cfg.Affinities.Row(ctx, id)
@@ -177,9 +177,9 @@ func (s *Service) sources(ctx context.Context, id uint64, v list.View) (out []so
 	return out, err
 }
 
-// candidates returns whom the sources follow and what that weighs in all. A
-// source whose list cannot be read counts for nothing, or one bad row of somebody
-// well known would leave all who follow it without suggestions; the audit finds it.
+// candidates returns the accounts that the sources follow, with their weights. A source
+// whose list cannot be read is left out: one bad row of a well-known account must not
+// leave all its followers without suggestions. The audit reports such a row.
 func (s *Service) candidates(ctx context.Context, sources []source) (map[uint64]float64, error) {
 	ids := make([]uint64, len(sources))
 	for i, f := range sources {
@@ -209,10 +209,10 @@ func (s *Service) candidates(ctx context.Context, sources []source) (map[uint64]
 	return weights, nil
 }
 
-// unwanted are the bits of whom an account does not want to be shown.
+// unwanted are the relations with an account that rule out suggesting it.
 const unwanted = list.IsFollowing | list.IsRequested | list.IsBlocking | list.IsBlockedBy | list.IsMuting
 
-// wanted returns those of ids who may be suggested, as a row and its archive say.
+// wanted returns those of ids that may be suggested, by a row and its archive.
 func (s *Service) wanted(ctx context.Context, own relation.Row, ids []uint64) (out []uint64, err error) {
 	if len(ids) == 0 {
 		return nil, nil
@@ -229,8 +229,8 @@ func (s *Service) wanted(ctx context.Context, own relation.Row, ids []uint64) (o
 	return out, nil
 }
 
-// Suggestions returns whom owner may want to follow, best first, at most limit:
-// what the job found last, without those who are unwanted by now.
+// Suggestions returns at most limit accounts that owner may want to follow, best first:
+// what the job found last, without those that are unwanted by now.
 func (s *Service) Suggestions(ctx context.Context, owner uint64, limit int) ([]uint64, error) {
 	row, err := s.cfg.Rows.Row(ctx, owner)
 	if err != nil {
