@@ -7,7 +7,7 @@ import (
 
 // Settings is everything that can be set for `kith serve`. Other commands take the
 // sections that they need. The tag limits has the least and the greatest value of a
-// number, a size or a time, or:"0" lets 0 pass besides.
+// number, a size or a time, or:"0" also allows 0.
 type Settings struct {
 	MySQL    MySQL    `embed:"" group:"MySQL"`
 	Cache    Cache    `embed:"" group:"Cache"`
@@ -76,7 +76,7 @@ type Relation struct {
 // Affinity says how interactions are recorded and what they are worth, for the hidden
 // order of one's friends and for suggestions.
 type Affinity struct {
-	Weights    Weights       `name:"affinity-weights" env:"KITH_AFFINITY_WEIGHTS" default:"follow=4,visit=1,message=4,comment=3,reply=3,repost=3,favourite=1,mention=2" help:"The kinds of interaction and what one of each is worth, kind=weight comma separated: kinds of 1 to 32 of a-z, 0-9 and _, weights above 0, at most 1000, 64 kinds at most. Only these kinds are taken; leave out what should not count, add what the product has besides. Interactions that were folded before a change keep their score."`
+	Weights    Weights       `name:"affinity-weights" env:"KITH_AFFINITY_WEIGHTS" default:"follow=4,visit=1,message=4,comment=3,reply=3,repost=3,favourite=1,mention=2" help:"The kinds of interaction and what one of each is worth, kind=weight comma separated: kinds of 1 to 32 of a-z, 0-9 and _, weights above 0, at most 1000, 64 kinds at most. Only these kinds are taken; leave out what should not count, add other kinds that the product has. Interactions that were folded before a change keep their score."`
 	HalfLife   time.Duration `name:"affinity-half-life" env:"KITH_AFFINITY_HALF_LIFE" default:"720h" limits:"1h 87600h" help:"The time in which an interaction loses half of its worth, 1h to 87600h. Lower it where friends should move up and down faster."`
 	Kept       int           `name:"affinity-kept" env:"KITH_AFFINITY_KEPT" default:"500" limits:"10 5000" help:"For how many others an account keeps a score, those with the highest, 10 to 5000; each takes 8 to 12 bytes. Friends without a score are ordered by time."`
 	Buffer     int           `name:"interaction-buffer" env:"KITH_INTERACTION_BUFFER" default:"20000" limits:"100 10000000" help:"How many interactions may wait in memory for the database, 100 to 10000000, some 60 bytes each. More are dropped, and counted in kith_interactions_dropped_total with the reason full; raise it when that grows."`

@@ -185,11 +185,11 @@ func TestRunner_Busy(t *testing.T) {
 		t.Errorf("got %v, want who runs it since when", err)
 	}
 	if _, err := b.Run(t.Context(), j, cron.Options{DryRun: true}); err != nil {
-		t.Errorf("a dry run beside: %v", err)
+		t.Errorf("a dry run at the same time: %v", err)
 	}
-	var told atomic.Bool
+	var said atomic.Bool
 	run, err := b.Run(t.Context(), j, cron.Options{Wait: true, Waiting: func(*cron.BusyError) {
-		if !told.Swap(true) {
+		if !said.Swap(true) {
 			close(leave)
 		}
 	}})
@@ -376,7 +376,7 @@ func TestRunner_Cursor(t *testing.T) {
 	}
 }
 
-// A run that is killed in its first second, or in a long pause, has told what it
+// A run that is killed in its first second, or in a long pause, has said what it
 // did: the next one finds the numbers and leaves them.
 func TestRunner_KilledEarly(t *testing.T) {
 	w, name := newWorker(t, "a:1"), jobName(t)

@@ -363,10 +363,10 @@ func (p *plant) archiveSizes(t *testing.T) {
 			s.own += own.Len(list.Section(section))
 			s.entries += n[section]
 		}
-		beside := s.entries - n[list.Friends] - n[list.Followers] - n[list.Following]
+		others := s.entries - n[list.Friends] - n[list.Followers] - n[list.Following]
 		newest, oldest := bounds(segments, own)
 		same(t, "archive of "+text(id), got[1][i], map[string]string{"account_id": text(id), "entries": text(s.entries), "friends": text(n[list.Friends]),
-			"followers_only": text(n[list.Followers]), "following_only": text(n[list.Following]), "beside": text(beside), "own_entries": text(s.own),
+			"followers_only": text(n[list.Followers]), "following_only": text(n[list.Following]), "others": text(others), "own_entries": text(s.own),
 			"segments": text(s.segments), "small_segments": text(s.small), "segment_bytes": text(s.bytes),
 			"bytes_an_entry": fmt.Sprintf("%.2f", float64(s.bytes)/float64(held)), "newest_utc": utc(newest), "oldest_utc": utc(oldest)})
 		sum.entries, sum.own, sum.segments, sum.small = sum.entries+s.entries, sum.own+s.own, sum.segments+s.segments, sum.small+s.small
@@ -381,7 +381,7 @@ func (p *plant) archiveSizes(t *testing.T) {
 	// An account may have no segments at all.
 	p.exec(`INSERT INTO relation_own (bucket, account_id, other_id, section, mine, theirs, latest, choice) VALUES (9, 9, 10, 8, 0, 0, 0, CHAR(2))`)
 	alone := run(t, usual(), p.dsn, "archive_sizes.sql", map[string]string{"first": "9", "buckets": "1"})[1]
-	same(t, "only an option", alone, table{{"account_id": "9", "entries": "1", "friends": "0", "followers_only": "0", "following_only": "0", "beside": "1", "own_entries": "1",
+	same(t, "only an option", alone, table{{"account_id": "9", "entries": "1", "friends": "0", "followers_only": "0", "following_only": "0", "others": "1", "own_entries": "1",
 		"segments": "0", "small_segments": "0", "segment_bytes": "0", "bytes_an_entry": null, "newest_utc": null, "oldest_utc": null}})
 	p.exec(`DELETE FROM relation_own WHERE bucket = 9 AND account_id = 9`)
 }

@@ -55,11 +55,11 @@ func compare(got []uint64, want []ranking) (ties int, err error) {
 		r, ok := left[id]
 		delete(left, id)
 		if !ok || math.Abs(r.score-want[i].score) > 1e-6*want[i].score {
-			return ties, fmt.Errorf("%d (score %g) in place %d, want %d (score %g)", id, r.score, i, want[i].id, want[i].score)
+			return ties, fmt.Errorf("%d (score %g) at rank %d, want %d (score %g)", id, r.score, i, want[i].id, want[i].score)
 		}
 		if before, tied := last[r.acts]; tied {
 			if ties++; before >= id {
-				return ties, fmt.Errorf("%d before %d in place %d, who have the same events", before, id, i)
+				return ties, fmt.Errorf("%d before %d at rank %d, who have the same events", before, id, i)
 			}
 		}
 		last[r.acts] = id
@@ -106,7 +106,7 @@ func (w *world) wantFollowedOrder(t *testing.T, byActor map[uint64][]interaction
 		}
 		all, ties = all+len(got), ties+tied
 	}
-	t.Logf("%d accounts: %d followed with a score in the order of the formula, %d to %d each, %d beside others with the same events",
+	t.Logf("%d accounts: %d followed with a score in the order of the formula, %d to %d each, %d among others with the same events",
 		accounts, all, len(ranked[most[accounts-1]]), len(ranked[most[0]]), ties)
 }
 
@@ -138,11 +138,11 @@ func (w *world) wantFriendsOrder(t *testing.T, byActor map[uint64][]interaction.
 	t.Errorf("%d accounts checked, want %d", checked, accounts)
 }
 
-func (w *world) wantFriendsOrderOf(t *testing.T, me uint64, near []ranking, random *rand.Rand) {
+func (w *world) wantFriendsOrderOf(t *testing.T, me uint64, scored []ranking, random *rand.Rand) {
 	t.Helper()
 	const strangers, firstStranger = 30, 10_000_000 // above the ids of the data
 	var friends []uint64
-	for _, r := range near {
+	for _, r := range scored {
 		friends = append(friends, r.id)
 	}
 	for i := range uint64(strangers) {
@@ -159,17 +159,17 @@ func (w *world) wantFriendsOrderOf(t *testing.T, me uint64, near []ranking, rand
 	if len(got) != len(friends) {
 		t.Fatalf("got %d friends of %d, want %d", len(got), me, len(friends))
 	}
-	ties, err := compare(got[:len(near)], near)
+	ties, err := compare(got[:len(scored)], scored)
 	if err != nil {
 		t.Errorf("friends of %d: got %v", me, err)
 	}
 	slices.Reverse(friends) // newest first
 	want := slices.DeleteFunc(friends, func(id uint64) bool { return id < firstStranger })
-	if !slices.Equal(got[len(near):], want) {
-		t.Errorf("friends of %d: got %v at the end, want those without a score, newest first: %v", me, got[len(near):], want)
+	if !slices.Equal(got[len(scored):], want) {
+		t.Errorf("friends of %d: got %v at the end, want those without a score, newest first: %v", me, got[len(scored):], want)
 	}
-	t.Logf("account %d: %d friends with a score, %d beside others with the same events, and %d without, in the order of the formula; all pages in %v",
-		me, len(near), ties, strangers, took.Round(time.Microsecond))
+	t.Logf("account %d: %d friends with a score, %d among others with the same events, and %d without, in the order of the formula; all pages in %v",
+		me, len(scored), ties, strangers, took.Round(time.Microsecond))
 }
 
 // An order that is not that of the formula is seen.

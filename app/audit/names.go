@@ -113,7 +113,7 @@ func (a *auditor) dropName(ctx context.Context, n account.Name, doubt error) err
 
 // giveName gives an account its name if it still lacks it.
 func (a *auditor) giveName(ctx context.Context, id uint64) error {
-	f := fault(Name, id, "its name is not claimed for it: nobody finds it by name")
+	f := fault(Name, id, "its name is not claimed for it, so it cannot be found by name")
 	return a.rename(ctx, f, nil, func(dry bool) (bool, error) { return a.cfg.Names.GiveName(ctx, id, dry) })
 }
 

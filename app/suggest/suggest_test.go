@@ -27,12 +27,12 @@ const start = relationtest.Start
 
 type world struct {
 	*Service
-	t         *testing.T
-	pool      *sqlx.DB
-	relations *relationtest.World
-	near      *affinity.Store
-	seen      *seen.Store
-	rows      *suggest.Store
+	t          *testing.T
+	pool       *sqlx.DB
+	relations  *relationtest.World
+	affinities *affinity.Store
+	seen       *seen.Store
+	rows       *suggest.Store
 }
 
 func newWorld(t *testing.T) *world {
@@ -41,8 +41,8 @@ func newWorld(t *testing.T) *world {
 	dbtest.Migrate(t, pool)
 	c, quiet := cache.NewNone(), slog.New(slog.DiscardHandler)
 	w := &world{t: t, pool: pool, relations: relationtest.New(t, relationtest.Config{DB: pool, Cache: c}),
-		near: affinity.New(pool, c, quiet), seen: seen.New(pool), rows: suggest.New(pool, c, time.Now, quiet)}
-	w.Service = New(Config{Rows: w.rows, Relations: w.relations.Rows, Affinities: w.near, Seen: w.seen, Now: w.relations.Now,
+		affinities: affinity.New(pool, c, quiet), seen: seen.New(pool), rows: suggest.New(pool, c, time.Now, quiet)}
+	w.Service = New(Config{Rows: w.rows, Relations: w.relations.Rows, Affinities: w.affinities, Seen: w.seen, Now: w.relations.Now,
 		HalfLife: 720 * time.Hour, SeenWithin: 30 * 24 * time.Hour, Refresh: 24 * time.Hour})
 	return w
 }
@@ -50,7 +50,7 @@ func newWorld(t *testing.T) *world {
 // score gives a affinity to others as of now.
 func (w *world) score(a uint64, entries ...affinity.Entry) {
 	w.t.Helper()
-	won, err := w.near.Fold(w.t.Context(), repo.Bucket(a), []affinity.Row{{Meta: row.Meta{AccountID: a}, At: uint32(w.relations.Clock.Load()), Entries: entries}}, nil, 1)
+	won, err := w.affinities.Fold(w.t.Context(), repo.Bucket(a), []affinity.Row{{Meta: row.Meta{AccountID: a}, At: uint32(w.relations.Clock.Load()), Entries: entries}}, nil, 1)
 	if err != nil || !won {
 		w.t.Fatalf("got %v, %v", won, err)
 	}
@@ -83,13 +83,13 @@ func (w *world) want(got []uint64, want ...uint64) {
 func TestMake_Weights(t *testing.T) {
 	w := newWorld(t)
 	p := w.relations.People(9)
-	me, near, f1, f2, x, y, z := p[0], p[1], p[2], p[3], p[4], p[5], p[6]
-	w.relations.Follows(me, near, f1, f2)
-	w.relations.Follows(near, x, me)
-	w.relations.Follows(f1, y, z, near)
+	me, closest, f1, f2, x, y, z := p[0], p[1], p[2], p[3], p[4], p[5], p[6]
+	w.relations.Follows(me, closest, f1, f2)
+	w.relations.Follows(closest, x, me)
+	w.relations.Follows(f1, y, z, closest)
 	w.relations.Follows(f2, y, me)
 	w.want(w.made(me), y, x, z) // 2, 1, 1
-	w.score(me, affinity.Entry{ID: near, Score: 5})
+	w.score(me, affinity.Entry{ID: closest, Score: 5})
 	w.want(w.made(me), x, y, z) // 6, 2, 1
 	w.want(w.made(z))           // follows nobody
 	if n, err := w.Make(t.Context(), me, true); err != nil || n != 3 {

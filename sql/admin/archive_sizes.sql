@@ -13,7 +13,7 @@
 -- Two results: the sum of all, then the accounts with most entries. What others did
 -- (followers, blocked_by, requests) lies in segments, which are entries less
 -- own_entries; what the account did itself is a row each of relation_own, which takes
--- some 200 bytes with its indexes. beside counts the entries that are not friends,
+-- some 200 bytes with its indexes. others counts the entries that are not friends,
 -- followers or following. small_segments hold no more than half of the 10,000
 -- entries that a segment may hold; trim fills the newest of a section where it is one.
 
@@ -35,7 +35,7 @@ FROM (SELECT account_id, n, 0 AS own, 1 AS segments, n <= 5000 AS small
       WHERE bucket BETWEEN @first AND @last
       GROUP BY bucket, account_id) AS h;
 
-SELECT t.account_id, t.entries, t.friends, t.followers_only, t.following_only, t.beside, t.own_entries, t.segments, t.small_segments,
+SELECT t.account_id, t.entries, t.friends, t.followers_only, t.following_only, t.others, t.own_entries, t.segments, t.small_segments,
        COALESCE(SUM(LENGTH(a.list)), 0) AS segment_bytes,
        ROUND(SUM(LENGTH(a.list)) / SUM(a.n), 2) AS bytes_an_entry,
        TIMESTAMPADD(SECOND, NULLIF(t.newest_at, 0), '1970-01-01') AS newest_utc,
@@ -45,7 +45,7 @@ FROM (SELECT h.bucket, h.account_id,
              SUM(IF(h.section = 0, h.n, 0)) AS friends,
              SUM(IF(h.section = 1, h.n, 0)) AS followers_only,
              SUM(IF(h.section = 2, h.n, 0)) AS following_only,
-             SUM(IF(h.section > 2, h.n, 0)) AS beside,
+             SUM(IF(h.section > 2, h.n, 0)) AS others,
              SUM(h.own) AS own_entries,
              SUM(h.segments) AS segments,
              SUM(h.small) AS small_segments,
@@ -63,5 +63,5 @@ FROM (SELECT h.bucket, h.account_id,
       GROUP BY h.bucket, h.account_id) AS t
 LEFT JOIN relation_archive AS a ON a.bucket = t.bucket AND a.account_id = t.account_id
 WHERE t.nth <= @top
-GROUP BY t.nth, t.account_id, t.entries, t.friends, t.followers_only, t.following_only, t.beside, t.own_entries, t.segments, t.small_segments, t.newest_at, t.oldest_at
+GROUP BY t.nth, t.account_id, t.entries, t.friends, t.followers_only, t.following_only, t.others, t.own_entries, t.segments, t.small_segments, t.newest_at, t.oldest_at
 ORDER BY t.nth;

@@ -20,7 +20,7 @@
 -- where the list is too short for the ids that its header counts.
 --
 -- archived is a stamp and then, of each section with archived entries, four numbers:
--- the section, how many, and time and id of a place that may be newer than the newest
+-- the section, how many, and time and id of a position that may be newer than the newest
 -- of them, never older (repo/relation/archive.go). All are uvarints: seven bits a
 -- byte, lowest first, and a byte below 128 ends one. How they are taken apart:
 --
@@ -88,8 +88,8 @@ WHERE f.version <> 3
    OR f.blocks <> GREATEST(f.in_list_0, f.in_list_1, f.in_list_2) DIV 64
 ORDER BY f.account_id;
 
--- A place is time and id with zeros before them, so that the later text is the newer.
--- Options have no places. STRAIGHT_JOIN: the rows are read once, not once a number.
+-- A position is time and id with zeros before them, so that the later text is the newer.
+-- Options have no positions. STRAIGHT_JOIN: the rows are read once, not once a number.
 WITH RECURSIVE
 n (n) AS (
     SELECT CAST(1 AS SIGNED)

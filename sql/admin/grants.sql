@@ -54,13 +54,13 @@ SET @s = CONCAT('GRANT SELECT, INSERT, UPDATE', @on, 'interaction TO ', @app); P
 SET @s = CONCAT('GRANT SELECT', @on, 'affinity TO ', @app); PREPARE s FROM @s; EXECUTE s;
 SET @s = CONCAT('GRANT SELECT, INSERT, UPDATE', @on, 'suggest TO ', @app); PREPARE s FROM @s; EXECUTE s;
 SET @s = CONCAT('GRANT SELECT, INSERT, UPDATE', @on, 'seen TO ', @app); PREPARE s FROM @s; EXECUTE s;
--- Whoever may read this can make kith believe what stands in memcached. UPDATE is for
--- `kith cache renew`.
+-- Whoever may read this and write to memcached can forge what kith reads there. UPDATE
+-- is for `kith cache renew`.
 SET @s = CONCAT('GRANT SELECT, INSERT, UPDATE', @on, 'cache_identity TO ', @app); PREPARE s FROM @s; EXECUTE s;
 SET @s = CONCAT('GRANT SELECT', @on, 'goose_db_version TO ', @app); PREPARE s FROM @s; EXECUTE s;
 
 -- What the jobs do. They make no accounts; they fold and delete interactions. The audit
--- mends who has which name.
+-- repairs which name belongs to whom.
 SET @s = CONCAT('GRANT SELECT', @on, 'account TO ', @jobs); PREPARE s FROM @s; EXECUTE s;
 SET @s = CONCAT('GRANT SELECT, INSERT, DELETE', @on, 'username TO ', @jobs); PREPARE s FROM @s; EXECUTE s;
 SET @s = CONCAT('GRANT SELECT, INSERT, UPDATE', @on, 'relation TO ', @jobs); PREPARE s FROM @s; EXECUTE s;

@@ -31,7 +31,7 @@ GROUP BY name
 ORDER BY name;
 
 SELECT CONVERT(l.name USING utf8mb4) AS job,
-       IF(l.holder = '', '(nobody)', CONVERT(l.holder USING utf8mb4)) AS led_by,
+       IF(l.holder = '', '(none)', CONVERT(l.holder USING utf8mb4)) AS held_by,
        l.ver AS lease_ver,
        TIMESTAMPADD(SECOND, l.until_ms DIV 1000, '1970-01-01') AS lease_until_utc,
        IF(COALESCE(c.resume_at, '') = '', '(from the beginning)', CONVERT(c.resume_at USING utf8mb4)) AS goes_on_at,
