@@ -20,28 +20,24 @@ import (
 type accountCmd struct {
 	Add    accountAddCmd    `cmd:"" help:"Make an account and print its id."`
 	Show   accountShowCmd   `cmd:"" help:"Show an account with its counts."`
-	List   accountListCmd   `cmd:"" help:"List accounts, all or those that filters name."`
-	Lock   accountLockCmd   `cmd:"" help:"Let followers of an account ask first."`
-	Unlock accountUnlockCmd `cmd:"" help:"Let everybody follow an account."`
-	Bury   accountBuryCmd   `cmd:"" help:"Erase an account, so that its id is never given again."`
+	List   accountListCmd   `cmd:"" help:"List accounts, all or those that the filters select."`
+	Lock   accountLockCmd   `cmd:"" help:"Lock an account: whoever wants to follow it must ask first."`
+	Unlock accountUnlockCmd `cmd:"" help:"Unlock an account: everybody may follow it."`
+	Bury   accountBuryCmd   `cmd:"" help:"Erase an account for good: its id is never given again."`
 }
 
 type accountAddCmd struct {
 	tool
-	Name        string  `arg:"" help:"The username: letters, digits and underscores, with dots and dashes inside, at most 60."`
-	ID          *uint64 `name:"id" placeholder:"N" help:"The id that the product gives the account, 1 to 9223372036854775807; without it kith makes one."`
-	DisplayName string  `help:"The name that people see, at most 100 characters; without it the username."`
-	Locked      bool    `help:"Followers must ask first."`
+	Name        string    `arg:"" help:"The username: letters, digits and underscores, with dots and dashes inside, at most 60."`
+	ID          accountID `name:"id" placeholder:"N" help:"The id that the product gives the account, 1 to 9223372036854775807; without it kith makes one."`
+	DisplayName string    `help:"The name that people see, at most 100 characters; without it the username."`
+	Locked      bool      `help:"Followers must ask first."`
 }
 
 // Run makes the account and prints its id.
 func (a *accountAddCmd) Run(ctx context.Context) error {
-	id, err := idOf("--id", a.ID)
-	if err != nil {
-		return err
-	}
 	return a.with(ctx, func(s *stack) error {
-		made, err := s.accounts.Add(ctx, appaccount.Fresh{ID: id, Username: a.Name, DisplayName: a.DisplayName, Locked: a.Locked})
+		made, err := s.accounts.Add(ctx, appaccount.Fresh{ID: uint64(a.ID), Username: a.Name, DisplayName: a.DisplayName, Locked: a.Locked})
 		if err == nil {
 			fmt.Println(made.ID)
 		}
@@ -49,15 +45,17 @@ func (a *accountAddCmd) Run(ctx context.Context) error {
 	})
 }
 
-// idOf is the id that a flag has, 0 where it is not given.
-func idOf(flag string, id *uint64) (uint64, error) {
-	switch {
-	case id == nil:
-		return 0, nil
-	case *id == 0:
-		return 0, wrong("%s: 0 is not an account id", flag)
+// accountID is the id of an account in the command line, 0 where it is not given.
+type accountID uint64
+
+// UnmarshalText reads an id.
+func (id *accountID) UnmarshalText(text []byte) error {
+	n, err := strconv.ParseUint(string(text), 10, 64)
+	if err != nil || n == 0 || n > list.MaxID {
+		return fmt.Errorf("%s is not an account id", text)
 	}
-	return *id, nil
+	*id = accountID(n)
+	return nil
 }
 
 // accountWho is the argument that names one account.
@@ -83,28 +81,25 @@ func (a *accountWho) find(ctx context.Context, s *stack) (account.Account, error
 	return found, err
 }
 
-// only checks --account of a command that can be restricted to one account, nil
-// for all. An id that has rows and is no account can be given, too.
-func (s *stack) only(ctx context.Context, flag *uint64) (uint64, error) {
-	id, err := idOf("--account", flag)
+// checkAccount refuses the --account of a command where it is given and unknown. An
+// unknown account that has rows passes.
+func (s *stack) checkAccount(ctx context.Context, flag accountID) error {
+	id := uint64(flag)
 	if id == 0 {
-		return 0, err
+		return nil
 	}
 	if _, err := s.people.Get(ctx, id); !errors.Is(err, repo.ErrNotFound) {
-		return id, err
+		return err
 	}
 	rows, err := s.rows.Outlines(ctx, []uint64{id})
 	if err != nil {
-		return 0, err
+		return err
 	}
 	archived, err := s.rows.Headers(ctx, id)
-	if err != nil {
-		return 0, err
+	if err == nil && len(rows)+len(archived) == 0 {
+		err = fmt.Errorf("there is no account %d", id)
 	}
-	if len(rows)+len(archived) == 0 {
-		return 0, fmt.Errorf("--account: there is no account %d", id)
-	}
-	return id, nil
+	return err
 }
 
 type accountShowCmd struct {
@@ -166,8 +161,8 @@ func (a *accountWho) set(ctx context.Context, locked bool) error {
 
 type accountBuryCmd struct {
 	tool
-	ID  uint64 `arg:"" name:"id" help:"The id of the account. One that is gone already can be given too."`
-	Yes bool   `help:"Do it. Without it the command only says whom it would erase."`
+	ID  accountID `arg:"" name:"id" help:"The id of the account. One that is deleted already can be given too."`
+	Yes bool      `help:"Do it. Without it the command only says whom it would erase."`
 }
 
 // Help is the text above the flags.
@@ -178,22 +173,20 @@ func (accountBuryCmd) Help() string {
 
 // Run erases the account.
 func (a *accountBuryCmd) Run(ctx context.Context) error {
-	if a.ID == 0 || a.ID > list.MaxID {
-		return wrong("%d is not an account id", a.ID)
-	}
+	id := uint64(a.ID)
 	return a.with(ctx, func(s *stack) error {
-		found, err := s.accounts.Get(ctx, []uint64{a.ID})
+		found, err := s.accounts.Get(ctx, []uint64{id})
 		if err != nil {
 			return err
 		}
-		who := fmt.Sprintf("account %d, which has no row", a.ID)
+		who := fmt.Sprintf("account %d, which has no row", id)
 		if found[0].Ver > 0 {
-			who = fmt.Sprintf("account %d, %s (%q)", a.ID, found[0].Username, found[0].DisplayName)
+			who = fmt.Sprintf("account %d, %s (%q)", id, found[0].Username, found[0].DisplayName)
 		}
 		if !a.Yes {
 			return wrong("this would erase %s for ever: add --yes to do it", who)
 		}
-		if err := s.people.Bury(ctx, a.ID, uint32(time.Now().Unix())); err != nil {
+		if err := s.people.Bury(ctx, id, uint32(time.Now().Unix())); err != nil {
 			return err
 		}
 		fmt.Printf("erased %s; now run: kith audit --repair\n", who)
@@ -213,7 +206,7 @@ func created(a account.Account) moment { return moment{time.UnixMilli(int64(a.Cr
 type accountListCmd struct {
 	tool
 	asJSON
-	Name   string `placeholder:"PREFIX" help:"Only those whose username begins so, in any case."`
+	Name   string `placeholder:"PREFIX" help:"Only those whose username begins with this, in upper or lower case."`
 	Locked bool   `xor:"locked" help:"Only those that are locked."`
 	Open   bool   `xor:"locked" help:"Only those that are not locked."`
 	Since  day    `name:"created-after" placeholder:"TIME" help:"Only those made at this time or later: 2026-01-31, or 2026-01-31T12:00:00Z. Without a zone it is UTC."`
@@ -228,7 +221,7 @@ func (accountListCmd) Help() string {
 		"Where there are more, standard error says how to go on. Filters read the table from the beginning, or from --after, until they have found enough."
 }
 
-// day is a time that somebody types.
+// day is a time in the command line.
 type day struct{ time.Time }
 
 // UnmarshalText reads a date, or a date with a time.
@@ -275,7 +268,7 @@ func (a *accountListCmd) Run(ctx context.Context) error {
 	})
 }
 
-// wants reports whether the filters let an account through.
+// wants reports whether an account passes the filters.
 func (a *accountListCmd) wants(one account.Account) bool {
 	at := created(one)
 	return len(one.Username) >= len(a.Name) && strings.EqualFold(one.Username[:len(a.Name)], a.Name) &&

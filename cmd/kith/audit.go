@@ -21,10 +21,10 @@ import (
 type auditCmd struct {
 	listTool
 	asJSON
-	Repair  bool    `help:"Repair what is wrong. If two rows disagree, the row of the one who follows counts; a damaged row is rebuilt from the rows of others. A fault that takes more is reported with the command to type."`
-	Rebuild *uint64 `placeholder:"ID" xor:"account" help:"Rebuild the row of this account from what can be read of it and from the rows of others, as a fault that names this command asks for."`
-	DryRun  bool    `help:"Only report, also where --repair or --rebuild is given. That is the default."`
-	Account *uint64 `placeholder:"ID" xor:"account" help:"Print this account and audit it alone, with the other side of each of its entries."`
+	Repair  bool      `help:"Repair what is wrong. If two rows disagree, the row of the one who follows counts; a damaged row is rebuilt from the rows of others. A fault that takes more is reported with the command to type."`
+	Rebuild accountID `placeholder:"ID" xor:"account" help:"Rebuild the row of this account from what can be read of it and from the rows of others, as a fault that names this command asks for."`
+	DryRun  bool      `help:"Only report, also where --repair or --rebuild is given. That is the default."`
+	Account accountID `placeholder:"ID" xor:"account" help:"Print this account and audit it alone, with the other side of each of its entries."`
 }
 
 // Help is the text above the flags.
@@ -38,16 +38,17 @@ func (auditCmd) Help() string {
 // Run audits and prints every fault and every number.
 func (c *auditCmd) Run(ctx context.Context) error {
 	return c.with(ctx, func(s *stack) error {
-		only, err := s.only(ctx, cmp.Or(c.Account, c.Rebuild))
+		only := cmp.Or(c.Account, c.Rebuild)
+		err := s.checkAccount(ctx, only)
 		if err == nil && only != 0 && !c.JSON {
-			err = show(ctx, s, only)
+			err = show(ctx, s, uint64(only))
 		}
 		if err != nil {
 			return err
 		}
 		bar := newProgress(os.Stderr, time.Now)
-		cfg := s.auditConfig((c.Repair || c.Rebuild != nil) && !c.DryRun)
-		cfg.Account, cfg.Rebuild = only, c.Rebuild != nil && !c.DryRun
+		cfg := s.auditConfig((c.Repair || c.Rebuild != 0) && !c.DryRun)
+		cfg.Account, cfg.Rebuild = uint64(only), c.Rebuild != 0 && !c.DryRun
 		cfg.Step = func(ctx context.Context, at audit.Progress) error {
 			bar.report(graph.Progress{Phase: at.Phase, Done: at.Rows, Total: at.Total})
 			return ctx.Err()
@@ -123,7 +124,7 @@ func (c *auditCmd) summary(sum audit.Summary) error {
 		{"faults found", sum.Found}, {"faults repaired", sum.Repaired},
 	} {
 		object[strings.ReplaceAll(n.name, " ", "_")] = n.n
-		if !c.JSON && (c.Account == nil && c.Rebuild == nil || n.n > 0 || n.name == "faults found") {
+		if !c.JSON && (c.Account+c.Rebuild == 0 || n.n > 0 || n.name == "faults found") {
 			fmt.Printf("%-26s%d\n", n.name, n.n)
 		}
 	}

@@ -9,7 +9,7 @@ import (
 )
 
 type cacheCmd struct {
-	Renew cacheRenewCmd `cmd:"" help:"Let all processes forget what they have cached: after a failover that lost commits, or a restore."`
+	Renew cacheRenewCmd `cmd:"" help:"Make all processes forget what they have cached: after a failover that lost commits, or a restore."`
 }
 
 type cacheRenewCmd struct{ database }
@@ -33,7 +33,7 @@ func (c *cacheRenewCmd) Run(ctx context.Context) error {
 	}
 	err = identity.New(pool).Renew(ctx)
 	if err == nil {
-		fmt.Println("the cache begins anew: every process forgets what it has cached within about two seconds")
+		fmt.Println("the cache starts empty: every process forgets what it has cached within about two seconds")
 	}
 	return errors.Join(err, pool.Close())
 }

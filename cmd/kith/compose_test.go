@@ -84,7 +84,7 @@ func readDockerfile(t *testing.T) (out image) {
 	return out
 }
 
-// fits checks that what one service is told of another is so.
+// fits checks that what one service knows of another is right.
 func (c composed) fits(t *testing.T, img image) {
 	t.Helper()
 	var kiths []string

@@ -21,7 +21,7 @@ type cronCmd struct {
 	List  cronListCmd  `cmd:"" help:"Show all jobs: schedule, last run, next run."`
 }
 
-// cronOn are the settings of all three.
+// cronOn has the settings of all three commands.
 type cronOn struct {
 	database
 	Cache    config.Cache    `embed:"" group:"Cache"`
@@ -29,7 +29,7 @@ type cronOn struct {
 	Affinity config.Affinity `embed:"" group:"Affinity"`
 	Cron     config.Cron     `embed:"" group:"Jobs"`
 	Log      config.Log      `embed:"" group:"Log"`
-	// Term is for tests: processes that share a job may have different terms.
+	// Term is for tests. Processes that share a job may have different terms.
 	Term time.Duration `name:"lease-term" hidden:"" default:"30s"`
 }
 
@@ -88,10 +88,10 @@ func (c *cronStartCmd) Run(ctx context.Context) error {
 
 type cronRunCmd struct {
 	cronOn
-	Name    string  `arg:"" help:"The job: kith cron list shows them all."`
-	DryRun  bool    `help:"Say what would be done and write nothing. It begins at the beginning and needs no lease."`
-	Account *uint64 `placeholder:"ID" help:"Work on this account only."`
-	Wait    bool    `help:"Wait while another process runs the job."`
+	Name    string    `arg:"" help:"The job: kith cron list shows them all."`
+	DryRun  bool      `help:"Say what would be done and write nothing. It begins at the beginning and needs no lease."`
+	Account accountID `placeholder:"ID" help:"Work on this account only."`
+	Wait    bool      `help:"Wait while another process runs the job."`
 }
 
 // Run runs one job now.
@@ -101,13 +101,12 @@ func (c *cronRunCmd) Run(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		only, err := j.only(ctx, c.Account)
-		if err != nil {
+		if err := j.checkAccount(ctx, c.Account); err != nil {
 			return err
 		}
 		show, end := jobProgress(os.Stderr, c.Name)
 		run, err := j.runner.Run(ctx, p.Job, cron.Options{
-			DryRun: c.DryRun, Account: only, Wait: c.Wait, Waiting: c.waiting,
+			DryRun: c.DryRun, Account: uint64(c.Account), Wait: c.Wait, Waiting: c.waiting,
 			Show: show,
 		})
 		end()
@@ -130,11 +129,11 @@ func (c *cronRunCmd) waiting(busy *cron.BusyError) {
 		fmt.Fprintf(os.Stderr, "kith: %v: waiting\n", busy)
 		return
 	}
-	fmt.Fprintf(os.Stderr, "kith: %v, and does not answer: waiting %v for it\n", busy, c.Term)
+	fmt.Fprintf(os.Stderr, "kith: %v, and does not answer: waiting up to %v for it\n", busy, c.Term)
 }
 
-// shown is a step as the progress shows it. How many rows there are is often
-// a guess, and must not end the bar before the job ends.
+// shown is a step as the progress shows it. The total is often a guess, and must not
+// end the bar before the job ends.
 func shown(name string, s cron.Step) graph.Progress {
 	total := s.Total
 	if total > 0 && s.Cursor != "" {
@@ -160,10 +159,10 @@ func (c *cronRunCmd) report(ctx context.Context, run job.Run, err error) error {
 	switch {
 	case err == nil:
 		return nil
-	case ctx.Err() != nil && c.DryRun, ctx.Err() != nil && c.Account != nil:
+	case ctx.Err() != nil && c.DryRun, ctx.Err() != nil && c.Account != 0:
 		return fmt.Errorf("%s was stopped", c.Name)
 	case ctx.Err() != nil:
-		return fmt.Errorf("%s was stopped, the next run goes on from there", c.Name)
+		return fmt.Errorf("%s was stopped: the next run continues from there", c.Name)
 	}
 	return fmt.Errorf("%s: %w", c.Name, err)
 }
@@ -186,7 +185,7 @@ func (c *cronListCmd) Run(ctx context.Context) error {
 	})
 }
 
-// listed is a job as a line of the table.
+// listed is the line of a job in the table.
 func listed(s cron.Status, now time.Time) string {
 	next := "-"
 	if !s.Next.IsZero() {

@@ -105,7 +105,7 @@ func TestCron_Busy(t *testing.T) {
 	if code := slow.interrupt(t); code != exitInterrupted {
 		t.Errorf("exit code %d after Ctrl-C, want %d", code, exitInterrupted)
 	}
-	if said := slow.said(); !strings.Contains(said, "trim was stopped, the next run goes on from there") {
+	if said := slow.said(); !strings.Contains(said, "trim was stopped: the next run continues from there") {
 		t.Errorf("Ctrl-C says %q", said)
 	}
 	if line := listedJob(t, runKith(t, dir, env, nil, "cron", "list").wants(t), "trim"); !strings.Contains(line, "stopped: the process was stopped (goes on at ") {

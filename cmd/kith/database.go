@@ -13,7 +13,7 @@ import (
 	"kith/sql"
 )
 
-// openDatabase opens the database, which must have the tables this program needs.
+// openDatabase opens the database and checks that it has all migrations.
 func openDatabase(ctx context.Context, c config.MySQL, m *db.Metrics) (*sqlx.DB, error) {
 	pool, err := db.Open(ctx, db.Config{DSN: c.DSN.Reveal(), TLS: tlsOf(c), MaxOpen: c.Pool, Metrics: m})
 	if err != nil {
@@ -30,8 +30,7 @@ func openDatabase(ctx context.Context, c config.MySQL, m *db.Metrics) (*sqlx.DB,
 	return pool, nil
 }
 
-// migrations opens the database for migrating: its statements take as long as
-// they take.
+// migrations opens the database for migrations, whose statements have no time limit.
 func migrations(ctx context.Context, c config.MySQL) (*schema.Schema, func() error, error) {
 	pool, err := db.Open(ctx, db.Config{DSN: c.DSN.Reveal(), TLS: tlsOf(c), MaxOpen: 3, ReadTimeout: -1, WriteTimeout: -1})
 	if err != nil {
@@ -50,13 +49,13 @@ func tlsOf(c config.MySQL) db.TLS {
 	return db.TLS{CA: c.TLSCA, Cert: c.TLSCert, Key: c.TLSKey, Name: c.TLSName}
 }
 
-// databaseError names the setting behind an error of opening.
+// databaseError adds the name of the setting to an error of opening.
 func databaseError(err error) error {
 	if errors.Is(err, db.ErrTLS) {
 		return wrong("KITH_MYSQL_TLS_CA, _CERT, _KEY, _NAME (--mysql-tls-…): %w", err)
 	}
 	if db.Classify(err) == db.Missing {
-		err = fmt.Errorf("KITH_MYSQL_DSN (--mysql) names a database that does not exist, create it first: %w", err)
+		err = fmt.Errorf("KITH_MYSQL_DSN (--mysql) names a database that does not exist: create it first: %w", err)
 	} else {
 		err = fmt.Errorf("KITH_MYSQL_DSN (--mysql): %w", err)
 	}

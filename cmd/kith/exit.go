@@ -36,7 +36,7 @@ var exits = []struct {
 	means string
 }{
 	{exitDone, "done"},
-	{exitFailed, "refused or failed, for any other reason"},
+	{exitFailed, "refused or failed for any other reason"},
 	{exitUsage, "wrong usage: a command, a flag, a setting or a name in the environment"},
 	{exitDatabase, "no database: it cannot be used, or lacks migrations"},
 	{exitFaults, "faults: an audit leaves some"},
@@ -46,7 +46,7 @@ var exits = []struct {
 	{exitInterrupted, "interrupted: a signal came before the work was done"},
 }
 
-// coded is an error with its exit code, for those that package main makes.
+// coded is an error with its exit code.
 type coded struct {
 	error
 	code int
@@ -57,9 +57,8 @@ func (c coded) Unwrap() error { return c.error }
 // wrong makes an error of wrong usage.
 func wrong(format string, args ...any) error { return coded{fmt.Errorf(format, args...), exitUsage} }
 
-// exitCode returns the code that err ends the program with. Any error after a signal
-// is an interruption. That the work is done in part matters more than the reason why
-// the rest is not.
+// exitCode returns the exit code for err. Any error after a signal is an interruption. An
+// import that is done in part is exitPartial whatever the reason.
 func exitCode(ctx context.Context, err error) int {
 	var own coded
 	var parse *kong.ParseError
@@ -90,7 +89,7 @@ func exitCode(ctx context.Context, err error) int {
 	return exitFailed
 }
 
-// printHelp prints what kong does and, for the program as a whole, the exit codes.
+// printHelp prints the help of kong and, for the program as a whole, the exit codes.
 func printHelp(options kong.HelpOptions, ctx *kong.Context) error {
 	err := kong.DefaultHelpPrinter(options, ctx)
 	if err != nil || ctx.Selected() != nil {

@@ -15,7 +15,7 @@ import (
 
 type exportCmd struct {
 	tool
-	File string `arg:"" optional:"" placeholder:"FILE" help:"The file to write, compressed if its name ends in .gz; without it, or with -, standard output. It appears when it is whole."`
+	File string `arg:"" optional:"" placeholder:"FILE" help:"The file to write, compressed if its name ends in .gz; without it, or with -, standard output. It appears when it is complete."`
 }
 
 // Help is the text above the flags.
@@ -41,8 +41,8 @@ func (c *exportCmd) Run(ctx context.Context) error {
 	})
 }
 
-// write runs fill on standard output, or on a file that takes its name when it
-// is whole.
+// write runs fill on standard output, or on a file that gets its name when it is
+// complete.
 func (c *exportCmd) write(fill func(io.Writer) error) error {
 	if c.File == "" || c.File == "-" {
 		return fill(os.Stdout)

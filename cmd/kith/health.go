@@ -22,7 +22,7 @@ type healthCmd struct {
 
 // Help is the text above the flags.
 func (healthCmd) Help() string {
-	return "The exit code is 0 if it answers, else 1. It asks for /livez on KITH_ADMIN_LISTEN where that is set, as kith cron has it too, else on KITH_LISTEN."
+	return "The exit code is 0 if it answers, else 1. It asks for /livez on KITH_ADMIN_LISTEN if that is set, which kith cron has too, else on KITH_LISTEN."
 }
 
 // Run asks /livez, for three seconds.

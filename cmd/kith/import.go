@@ -17,10 +17,10 @@ import (
 type importCmd struct {
 	listTool
 	File       string      `arg:"" placeholder:"FILE|-" help:"The file, plain or gzip, or - for standard input. A line is: follower followee [unixtime], separated by spaces, tabs or a comma; what follows a # is a comment."`
-	Rejects    string      `placeholder:"FILE" help:"Where rejected lines go, with line number and reason. The file is made for the first of them; without this flag it is FILE.rejects in the working directory."`
+	Rejects    string      `placeholder:"FILE" help:"The file for rejected lines, with line number and reason. It is made when there is one; without this flag it is FILE.rejects in the working directory."`
 	MaxRejects int         `default:"1000" help:"How many rejected lines a file may have. One with more changes nothing, nor does one with more rejected lines than usable ones. With --max-rejects=-1 it may have any number, as long as one line is usable."`
 	DryRun     bool        `help:"Read the file, write the rejects and say how many follows and new accounts it has, but change nothing in the database."`
-	Memory     config.Size `default:"512MiB" help:"The most memory that the import takes, 32MiB to 1TiB; what does not fit is sorted on disk."`
+	Memory     config.Size `default:"512MiB" help:"The most memory that the import takes, 32MiB to 1TiB; larger files are sorted on disk."`
 	TempDir    string      `type:"existingdir" placeholder:"FOLDER" help:"The folder to sort in, 40 bytes a line; without it the system's folder for temporary files."`
 }
 
@@ -80,7 +80,7 @@ func (c *importCmd) load(ctx context.Context, s *stack, file *os.File) error {
 	return err
 }
 
-// same reports whether path leads to an open file.
+// same reports whether path is the path of an open file.
 func same(path string, file *os.File) bool {
 	there, err := os.Stat(path)
 	if err != nil {
@@ -100,7 +100,7 @@ func (c *importCmd) rejectsPath() string {
 	return filepath.Base(c.File) + ".rejects"
 }
 
-// lazyFile is a file that is made by the first write.
+// lazyFile is a file that the first write makes.
 type lazyFile struct {
 	path string
 	file *os.File

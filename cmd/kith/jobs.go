@@ -25,7 +25,7 @@ func (s *stack) plans(c config.Cron, listCap int) []cron.Plan {
 	}
 }
 
-// runner makes what runs jobs on the stack.
+// runner makes the Runner of the jobs.
 func (s *stack) runner(c config.Cron, term time.Duration, log *slog.Logger) *cron.Runner {
 	return cron.NewRunner(cron.RunnerConfig{
 		Leases: lease.New(lease.Config{DB: s.pool, Process: processName(), Term: term, Log: log}),
@@ -33,7 +33,7 @@ func (s *stack) runner(c config.Cron, term time.Duration, log *slog.Logger) *cro
 	})
 }
 
-// processName names this process among those that run jobs.
+// processName is the name of this process in leases.
 func processName() string {
 	host, err := os.Hostname()
 	if err != nil {

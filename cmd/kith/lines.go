@@ -25,8 +25,8 @@ func (asJSON) line(v any) error {
 	return nil
 }
 
-// printAll prints all of a list: with --json an object each, else a line each, with
-// tabs between the columns of a table, under its head if there is one.
+// printAll prints a list: with --json an object each, else a line each, whose tabs
+// separate the columns of a table, under its head if there is one.
 func printAll[T any](j asJSON, head string, all []T, object func(T) any, line func(T) string) error {
 	w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
 	if head != "" && !j.JSON {
@@ -42,7 +42,7 @@ func printAll[T any](j asJSON, head string, all []T, object func(T) any, line fu
 	return w.Flush()
 }
 
-// moment is a time in such an object, null where it is zero.
+// moment is a time in a JSON object, null where it is zero.
 type moment struct{ time.Time }
 
 // MarshalJSON writes it.
@@ -53,7 +53,7 @@ func (m moment) MarshalJSON() ([]byte, error) {
 	return m.UTC().MarshalJSON()
 }
 
-// String writes it as people are shown times, in UTC.
+// String writes it for people, in UTC.
 func (m moment) String() string { return m.UTC().Format(time.RFC3339) }
 
 // atMilli is the moment of unix milliseconds, 0 for none.

@@ -33,19 +33,19 @@ func listenOn(setting, address string) (net.Listener, error) {
 	return l, nil
 }
 
-// server is an HTTP server and what it needs to end in order.
+// server is an HTTP server that ends in order.
 type server struct {
 	handler      http.Handler
 	ready        *readiness
-	drain, grace time.Duration // how long requests are still taken, and how long the end may then take
+	drain, grace time.Duration // how long requests are still served, and how long those under way may then take
 	log          *slog.Logger
 }
 
-// answer serves until ctx ends, goes on while balancers notice, then waits for the
-// requests under way. A nil error means that all of them were answered.
+// answer serves until ctx ends, and for drain longer, so that balancers notice; then it
+// waits for the requests under way. A nil error means that all of them were answered.
 func (s server) answer(ctx context.Context, l *listener.Listener) error {
 	srv := listener.Server(s.ready.parting(s.handler), l)
-	// What clients break off is not an error of the server.
+	// A connection that a client breaks off is not an error of the server.
 	srv.ErrorLog = slog.NewLogLogger(s.log.Handler(), slog.LevelDebug)
 	ended := make(chan error, 1)
 	go func() { ended <- srv.Serve(l) }()

@@ -1,13 +1,12 @@
-// Command kith is the relationship service: the server, its database's
-// migrations, the maintenance jobs, import and export, and `kith dev`, which is all of it in one
-// process.
+// Command kith is the relationship service: the server, the migrations of its database,
+// the maintenance jobs, import and export, and `kith dev`, which is all of it in one process.
 //
 // One file holds one command. stack.go puts the parts together: database, cache,
 // stores, committer, services. Settings come from package config.
 //
-// Whatever is refused ends the program with one sentence on standard error and an
-// exit code of exit.go. SIGINT and SIGTERM end it in order; a second one, 0.2 seconds
-// later or more, at once, or where a server drains it ends the drain.
+// An error ends the program with one sentence on standard error and an exit code of
+// exit.go. SIGINT and SIGTERM end it in order. A second signal, 0.2 seconds later or more,
+// ends the drain of a server, and any other program at once.
 // Standard output has the results, standard error the log and the progress.
 package main
 
@@ -30,7 +29,7 @@ import (
 	"kith/config"
 )
 
-// commands is what can be typed.
+// commands is the command line.
 type commands struct {
 	Config config.File `name:"config" env:"KITH_CONFIG" placeholder:"FILE" help:"A settings file: NAME=value lines, with the same names as in the environment, which overrides it."`
 
@@ -43,14 +42,14 @@ type commands struct {
 	Import  importCmd  `cmd:"" help:"Read follows from a file into the database."`
 	Export  exportCmd  `cmd:"" help:"Write all follows of the database to a file."`
 	Cache   cacheCmd   `cmd:"" help:"Renew what is cached, after a failover or a restore."`
-	Account accountCmd `cmd:"" help:"Make, show and list accounts."`
+	Account accountCmd `cmd:"" help:"Add, show, list, lock and erase accounts."`
 	Token   tokenCmd   `cmd:"" help:"Print a token with which a client acts as an account."`
 	Dev     devCmd     `cmd:"" help:"Run everything in one process, with a private database in a folder."`
-	Health  healthCmd  `cmd:"" help:"Ask the server on this machine, or kith cron, if it is alive."`
+	Health  healthCmd  `cmd:"" help:"Check that the server on this machine, or kith cron, is alive."`
 	Version versionCmd `cmd:"" help:"Print the version."`
 	Help    helpCmd    `cmd:"" help:"Explain a command; the same as its --help."`
 
-	Completion completionCmd `cmd:"" help:"Say what to type so that bash, zsh or fish completes commands and flags."`
+	Completion completionCmd `cmd:"" help:"Print the line that makes bash, zsh or fish complete commands and flags."`
 }
 
 type helpCmd struct {
@@ -80,7 +79,7 @@ func main() {
 }
 
 // run parses the command line and runs its command. A companion of a `kith dev` is
-// parsed once more, over the settings of that.
+// parsed once more, with the settings of that as defaults.
 func run(ctx context.Context, args []string) error {
 	if len(args) == 0 {
 		args = []string{"--help"}
@@ -117,7 +116,7 @@ func accompany(ctx context.Context, args []string, settings map[string]string) e
 	return err
 }
 
-// parse parses the command line; settings has values, by name, for what is set nowhere
+// parse parses the command line; settings has, by name, the values of what is set nowhere
 // else.
 func parse(ctx context.Context, args []string, settings map[string]string) (*kong.Context, error) {
 	var c commands
@@ -139,7 +138,7 @@ func parse(ctx context.Context, args []string, settings map[string]string) (*kon
 	return parsed, nil
 }
 
-// usage says where an error of the command line is explained.
+// usage adds to an error of the command line which --help explains it.
 func usage(err error) error {
 	var wrong *kong.ParseError
 	if !errors.As(err, &wrong) || wrong.Context == nil {
@@ -152,8 +151,7 @@ func usage(err error) error {
 	return fmt.Errorf("%w (`%s --help` explains)", err, command)
 }
 
-// refuse writes err as one line. What the product refuses has a sentence of its
-// own, which says it all.
+// refuse writes err as one line. A refusal of the product is its sentence alone.
 func refuse(w io.Writer, err error) {
 	var refusal *app.Error
 	if errors.As(err, &refusal) && refusal.Kind != app.Internal && refusal.Kind != app.Busy {
@@ -162,14 +160,14 @@ func refuse(w io.Writer, err error) {
 	fmt.Fprintln(w, "kith: "+strings.Join(strings.FieldsFunc(err.Error(), func(r rune) bool { return r == '\n' || r == '\r' }), "; "))
 }
 
-var errSecondSignal = errors.New("a second signal: what was under way is cut off")
+var errSecondSignal = errors.New("a second signal: work under way is cut off")
 
 // echo is how long after a signal another is the same one: timeout(1) and
 // others send it to the process and to its group.
 const echo = 200 * time.Millisecond
 
-// again delivers a signal that comes after the first: a server that drains ends its
-// drain. Where nothing receives it, the program ends at once.
+// again delivers a second signal to a server that drains, which ends its drain. If
+// nothing receives it, the program ends at once.
 var again = make(chan struct{})
 
 // onSignals returns a context that ends at SIGINT or SIGTERM.
@@ -196,7 +194,7 @@ func onSignals() context.Context {
 	return ctx
 }
 
-// newLog makes the log that c asks for.
+// newLog makes the log.
 func newLog(w io.Writer, c config.Log) *slog.Logger {
 	var level slog.Level
 	_ = level.UnmarshalText([]byte(c.Level)) // the tag enum lets only levels through that slog knows

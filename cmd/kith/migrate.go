@@ -9,9 +9,9 @@ import (
 )
 
 type migrateCmd struct {
-	Up     migrateUpCmd     `cmd:"" help:"Apply every migration that is not applied. Safe to run from many processes at once."`
+	Up     migrateUpCmd     `cmd:"" help:"Apply every migration that is not applied yet. Many processes may run it at once."`
 	Status migrateStatusCmd `cmd:"" help:"Show which migrations are applied."`
-	Down   migrateDownCmd   `cmd:"" help:"Take back the migration applied last, with the data of its table."`
+	Down   migrateDownCmd   `cmd:"" help:"Undo the migration applied last, and lose the data of its table."`
 }
 
 type migrateUpCmd struct{ database }
@@ -43,11 +43,11 @@ func (m *migrateDownCmd) Run(ctx context.Context) error {
 			if err != nil {
 				return err
 			}
-			return wrong("this would take back %s and lose its data: %s Add --yes to do it", last.Name, down)
+			return wrong("this would undo %s and lose its data: %s Add --yes to do it", last.Name, down)
 		}
 		one, err := s.DownOne(ctx)
 		if err == nil {
-			fmt.Println("took back", one.Name)
+			fmt.Println("undone", one.Name)
 		}
 		return err
 	})

@@ -75,12 +75,12 @@ func (p *progress) report(at graph.Progress) {
 			p.shown = p.bar(at)
 			p.shown.StartWithoutRender() // its clock
 		}
-		return // there is no rate yet
+		return // a rate takes two reports
 	}
 	moved := at.Total != p.last.Total
 	p.last = at
 	switch {
-	case p.shown != nil && moved && at.Total > 0: // a job estimates better as it goes on
+	case p.shown != nil && moved && at.Total > 0: // the estimate of a job gets better
 		p.shown.ChangeMax64(at.Total)
 		p.set()
 	case p.shown != nil:

@@ -12,8 +12,8 @@ import (
 	"kith/repo/db"
 )
 
-// readiness is what /readyz shows: which parts are not ready. The cache is not among
-// them, since everything works without it.
+// readiness knows which parts are not ready, for /readyz. The cache is not among them:
+// everything works without it.
 type readiness struct {
 	check    func(context.Context) error // of the database
 	now      func() time.Time
@@ -32,12 +32,12 @@ const (
 	checkEvery = time.Second
 )
 
-// readiness makes that of the stack.
+// readiness makes the readiness of the stack.
 func (s *stack) readiness(log *slog.Logger) *readiness {
 	return &readiness{now: time.Now, log: log, check: func(ctx context.Context) error { return db.Writable(ctx, s.pool) }}
 }
 
-// drain has /readyz say from now on that no more requests are wanted.
+// drain makes /readyz say from now on that the server takes no more requests.
 func (r *readiness) drain() { r.draining.Store(true) }
 
 // missing names what is not ready.
@@ -61,7 +61,7 @@ func (r *readiness) database(ctx context.Context) error {
 	if r.now().Sub(r.checked) < checkEvery {
 		return r.found
 	}
-	// The client may leave: others wait for the same answer.
+	// Others wait for the same result: it is found even if this client leaves.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), checkTimeout)
 	defer cancel()
 	if r.found = r.check(ctx); r.found != nil {
@@ -71,9 +71,9 @@ func (r *readiness) database(ctx context.Context) error {
 	return r.found
 }
 
-// parting closes the connections of a server that drains after their next answer, so
-// that clients open new ones, which a balancer leads elsewhere. So no connection is
-// closed while a request is on its way.
+// parting closes each connection of a server that drains after its next answer, so that
+// clients open new ones, which a balancer leads elsewhere. No connection is closed while a
+// request is on its way.
 func (r *readiness) parting(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 		if r.draining.Load() {

@@ -54,7 +54,7 @@ func TestRefusals(t *testing.T) {
 		{"no such file", good, []string{"import", "nowhere.txt"}, exitFailed, []string{"nowhere.txt"}},
 		{"memory", good, []string{"import", "--memory", "1MiB", "-"}, exitUsage, []string{"--memory"}},
 		{"no account", good, []string{"token"}, exitUsage, []string{"--account"}},
-		{"account 0", good, []string{"token", "--account", "0"}, exitUsage, []string{"account 0"}},
+		{"account 0", good, []string{"token", "--account", "0"}, exitUsage, []string{"0 is not an account id"}},
 		{"scope", good, []string{"token", "--account", "1", "--scope", "fly"}, exitUsage, []string{"--scope", "fly"}},
 		{"ttl", good, []string{"token", "--account", "1", "--ttl", "0s"}, exitUsage, []string{"--ttl"}},
 		{"no server to ask", good[2:], []string{"health"}, exitFailed, []string{"/livez"}},
@@ -192,11 +192,11 @@ func TestMigrate(t *testing.T) {
 		t.Errorf("status says\n%s\nwant %d applied", out, n)
 	}
 	would := runKith(t, dir, env, nil, "migrate", "down")
-	would.wantsExit(t, exitUsage, "would take back 000", "DROP TABLE", "--yes")
+	would.wantsExit(t, exitUsage, "would undo 000", "DROP TABLE", "--yes")
 	if out := runKith(t, dir, env, nil, "migrate", "status").wants(t); strings.Count(out, "  applied ") != n {
 		t.Errorf("without --yes status says\n%s\nwant %d applied", out, n)
 	}
-	if out := runKith(t, dir, env, nil, "migrate", "down", "--yes").wants(t); !strings.HasPrefix(out, "took back ") {
+	if out := runKith(t, dir, env, nil, "migrate", "down", "--yes").wants(t); !strings.HasPrefix(out, "undone ") {
 		t.Errorf("down says %q", out)
 	}
 	if out := runKith(t, dir, env, nil, "migrate", "status").wants(t); strings.Count(out, "  not applied") != 1 {
@@ -288,7 +288,7 @@ func TestCompletion(t *testing.T) {
 	}
 	for shell, want := range map[string]string{"bash": "complete -o default", "zsh": "bashcompinit", "fish": "complete -f -c kith"} {
 		if out := runKith(t, dir, nil, nil, "completion", shell).wants(t); !strings.Contains(out, "kith completion -c "+shell) {
-			t.Errorf("%s is told\n%s", shell, out)
+			t.Errorf("%s gets\n%s", shell, out)
 		}
 		if out := runKith(t, dir, nil, nil, "completion", "-c", shell).wants(t); !strings.Contains(out, want) {
 			t.Errorf("%s is given\n%s\nwant %q in it", shell, out, want)

@@ -23,7 +23,7 @@ type serveCmd struct {
 
 // Help is the text above the settings.
 func (serveCmd) Help() string {
-	return "Answers clients until SIGINT or SIGTERM, goes on for KITH_DRAIN while /readyz says 503, then finishes what is under way. " +
+	return "Answers clients until SIGINT or SIGTERM, and for KITH_DRAIN longer, while /readyz says 503; then it ends the requests under way. " +
 		"Each setting is a flag, a name in the environment, or a line of the settings file: the first of these counts. " +
 		"The database must be migrated: kith migrate up."
 }
@@ -51,8 +51,8 @@ func (c *serveCmd) Run(ctx context.Context) error {
 	return st.serve(ctx, l, s, tokens, log)
 }
 
-// serve answers on l until ctx ends, and then closes the stack: no request is
-// left that could still need it.
+// serve answers on l until ctx ends, and then closes the stack: no request needs it any
+// more.
 func (s *stack) serve(ctx context.Context, l net.Listener, c config.Settings, tokens *token.Tokens, log *slog.Logger) error {
 	start := time.Now()
 	defer roomForGarbage()()
@@ -88,14 +88,14 @@ func (s *stack) handler(c config.Settings, tokens *token.Tokens, ready *readines
 	})
 }
 
-// garbageRoom is how much garbage a server keeps at least before it collects.
+// garbageRoom is how much garbage a server has at least before it collects.
 const garbageRoom = 64 << 20
 
-// roomForGarbage keeps the collector from running thirty times a second while a
-// server's own data are few: it runs when there is as much garbage as data, and
-// counts what is allocated here as data. The memory is never touched, so the system
-// does not provide any for it. Requests take a quarter less processor time. Where
-// GOGC or GOMEMLIMIT is set, that decides alone. free is to be called at the end.
+// roomForGarbage makes the collector run less often while a server has little data. Without
+// it the collector ran thirty times a second: it runs when there is as much garbage as
+// data. What is allocated here counts as data, and takes no memory of the system, since it
+// is never written to. Requests take a quarter less processor time. If GOGC or GOMEMLIMIT
+// is set, only that counts. Call free at the end.
 func roomForGarbage() (free func()) {
 	if os.Getenv("GOGC") != "" || os.Getenv("GOMEMLIMIT") != "" {
 		return func() {}

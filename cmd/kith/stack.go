@@ -30,7 +30,7 @@ import (
 	"kith/repo/suggest"
 )
 
-// stack is everything between the settings and the answers, put together.
+// stack is all stores and services, put together.
 type stack struct {
 	pool      *sqlx.DB
 	servers   *memcache.Client // nil where there are none
@@ -47,7 +47,7 @@ type stack struct {
 	order        *appaffinity.Service
 	suggestions  *appsuggest.Service
 
-	stopJobs func() // nil where this process runs no jobs besides serving
+	stopJobs func() // nil if this process runs no jobs
 }
 
 // parts are the settings of a stack.
@@ -56,13 +56,12 @@ type parts struct {
 	cache    config.Cache
 	relation config.Relation
 	affinity config.Affinity
-	// tool says that the process comes and goes: without memcached it caches no
-	// rows at all, because it would not notice that they change.
+	// tool marks a command that ends soon: without memcached it caches no rows,
+	// because it would not notice that they change.
 	tool bool
 }
 
-// openStack opens the database, which must be migrated, and makes the rest over
-// it. Close it.
+// openStack opens the database, which must be migrated, and makes the rest. Close it.
 func openStack(ctx context.Context, p parts, log *slog.Logger) (*stack, error) {
 	s := &stack{registry: prometheus.NewRegistry()}
 	var err error
@@ -76,8 +75,7 @@ func openStack(ctx context.Context, p parts, log *slog.Logger) (*stack, error) {
 		collectors.NewDBStatsCollector(s.pool.DB, "mysql"))
 	s.rows = relation.New(s.pool, s.cache, p.relation.ListCap, time.Now)
 	s.people = account.New(s.pool, s.cache)
-	s.committer = committer.New(s.rows,
-		committer.Config{Metrics: committer.NewMetrics(s.registry)})
+	s.committer = committer.New(s.rows, committer.Config{Metrics: committer.NewMetrics(s.registry)})
 	s.accounts = appaccount.New(s.people, time.Now)
 	s.openAffinity(p.affinity, log)
 	s.relations = s.relationsAt(time.Now, p.relation.FollowingLimit, s.interactions.Changed)
@@ -123,8 +121,8 @@ func (s *stack) openCache(ctx context.Context, p parts, log *slog.Logger) error 
 // absentExpiry is how long a cache remembers that a row does not exist.
 const absentExpiry = 30 * time.Second
 
-// openAffinity makes what knows how much accounts have to do with each other: the
-// recorder and the order for servers, the folder and the suggestions for their jobs.
+// openAffinity makes the parts of affinity: the recorder and the order for servers, the
+// folder and the suggestions for their jobs.
 func (s *stack) openAffinity(c config.Affinity, log *slog.Logger) {
 	worth := appaffinity.Config{Weights: c.Weights, HalfLife: c.HalfLife, Kept: c.Kept}
 	events := interaction.New(s.pool)
@@ -138,7 +136,7 @@ func (s *stack) openAffinity(c config.Affinity, log *slog.Logger) {
 		Affinities: rows, Seen: marks, Now: time.Now, HalfLife: c.HalfLife, SeenWithin: c.SeenWithin, Refresh: c.Refresh})
 }
 
-// close commits and writes what waits, then closes the cache and the database. ctx
+// close commits and writes all that waits, then closes the cache and the database. ctx
 // bounds the wait for commits.
 func (s *stack) close(ctx context.Context) error {
 	if s.stopJobs != nil {

@@ -13,9 +13,9 @@ import (
 
 type tokenCmd struct {
 	tool
-	Account uint64        `required:"" placeholder:"ID" help:"The id of the account that the token acts as."`
+	Account accountID     `required:"" placeholder:"ID" help:"The id of the account that the token acts as."`
 	Scope   string        `default:"read write follow" help:"What the token may do: scopes separated by spaces."`
-	TTL     time.Duration `name:"ttl" default:"24h" help:"How long the token is valid, 1s to 87600h."`
+	TTL     time.Duration `name:"ttl" default:"24h" help:"How long the token is valid, 1s to 87600h (ten years)."`
 
 	Token config.Token `embed:"" group:"Tokens"`
 }
@@ -50,13 +50,13 @@ func (t *tokenCmd) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	text, err := tokens.Sign(t.Account, scopes, t.TTL)
+	text, err := tokens.Sign(uint64(t.Account), scopes, t.TTL)
 	if err != nil {
 		return coded{err, exitUsage}
 	}
 	return t.with(ctx, func(s *stack) error {
-		missing, err := s.people.Missing(ctx, []uint64{t.Account})
-		if err == nil && missing[t.Account] {
+		missing, err := s.people.Missing(ctx, []uint64{uint64(t.Account)})
+		if err == nil && missing[uint64(t.Account)] {
 			return fmt.Errorf("--account: there is no account %d", t.Account)
 		}
 		if err == nil {
@@ -66,7 +66,7 @@ func (t *tokenCmd) Run(ctx context.Context) error {
 	})
 }
 
-// openTokens reads the keys that c names; ctx ends what follows a JWKS.
+// openTokens reads the keys of c. A JWKS is fetched again until ctx ends.
 func openTokens(ctx context.Context, c config.Token, problem func(error)) (*token.Tokens, error) {
 	var public []byte
 	if c.PublicKey != "" {

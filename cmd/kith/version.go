@@ -39,7 +39,7 @@ func versionLine() string {
 	return strings.Join(append(words, info.GoVersion, settings["GOOS"]+"/"+settings["GOARCH"]), " ")
 }
 
-// buildInfo shows which kith this is.
+// buildInfo is the metric kith_build_info.
 func buildInfo() prometheus.Collector {
 	info := prometheus.NewGauge(prometheus.GaugeOpts{Name: "kith_build_info", Help: "1, with what this program is in its labels.",
 		ConstLabels: prometheus.Labels{"version": versionName(), "go": runtime.Version()}})
@@ -47,7 +47,7 @@ func buildInfo() prometheus.Collector {
 	return info
 }
 
-// versionName is the version alone, for the pages that show it.
+// versionName is the version alone.
 func versionName() string {
 	if version != "" {
 		return version

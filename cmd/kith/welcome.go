@@ -32,7 +32,7 @@ func (s *stack) welcome(ctx context.Context, d *devCmd, l net.Listener, tokens *
 	}
 	base := "http://" + reachable(l.Addr().String())
 	var out strings.Builder
-	fmt.Fprintf(&out, "\nkith answers on %s (Ctrl-C stops it, the data stay)\n", base)
+	fmt.Fprintf(&out, "\nkith answers on %s (Ctrl-C stops it; the data stay)\n", base)
 	if made {
 		fmt.Fprintf(&out, "The database was empty: %d people are in it now.\n", len(demoPeople))
 	}
@@ -47,7 +47,7 @@ func (s *stack) welcome(ctx context.Context, d *devCmd, l net.Listener, tokens *
 	return out.String(), nil
 }
 
-// writeTries writes a token and three lines that work as they are.
+// writeTries writes a token and three commands that work as they are.
 func (s *stack) writeTries(ctx context.Context, out *strings.Builder, base string, people []account.Account, tokens *token.Tokens) error {
 	me := people[0]
 	if ada, err := s.accounts.ByName(ctx, demoPeople[0].name); err == nil {
@@ -63,7 +63,7 @@ func (s *stack) writeTries(ctx context.Context, out *strings.Builder, base strin
 	}
 	var others []string
 	for _, one := range people {
-		if one.ID != me.ID || len(people) == 1 { // alone: the lines are right, if dull
+		if one.ID != me.ID || len(people) == 1 { // the only account gets commands about itself
 			others = append(others, strconv.FormatUint(one.ID, 10))
 		}
 	}
