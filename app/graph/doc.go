@@ -18,38 +18,32 @@
 //	check    did any row move on since the import left it?
 //	settle   edges of such rows are made to agree on both sides
 //
-// A record is sorted by (bucket, owner, other, direction, time), so that rows are
-// read and, chunk after chunk, written in primary-key order, which leaves the pages
-// of the table full, and both sides of an edge meet its repeats in the same order
-// and decide alike. Nothing is written before the last line is read: a file with
-// too many rejects changes nothing.
+// Records are sorted by (bucket, owner, other, direction, time). So rows are read and
+// written in primary-key order, which leaves the pages of the table full, and both sides
+// of an edge see its repeats in the same order. Nothing is written before the last line
+// is read: a file with too many rejects changes nothing.
 //
-// Memory is bounded however long the file is: what does not fit is sorted on
-// disk, 40 bytes an edge in TempDir, chunks are bounded by accounts and by
-// bytes, and what is in flight by an eighth of Memory.
+// Memory is bounded however long the file is: what does not fit is sorted on disk, 40
+// bytes an edge in TempDir, and what is in flight takes an eighth of Memory.
 //
 // # While others write
 //
-// An import and a server may change the same rows. A row is swapped only where
-// its ver is what was read, else it is read and merged again, in smaller chunks
-// after each loss; a row that is lost over and over goes through the committer,
-// which locks it. But the two sides of an edge are written at two moments, and
-// an unfollow or block that falls between sees and removes one side only. So the
-// import notes the ver that each row had when it left it, and what a row already
-// held that the file says otherwise. Afterwards an edge is checked again if
+// An import and a server may change the same rows. A row is swapped only where its ver
+// is what was read, else it is read and merged again, in smaller chunks after each loss,
+// and under its lock after too many. But the two sides of an edge are written at two
+// moments, and an unfollow or block between them removes one side only. So the import
+// notes with which ver it left each row, and what a row already held otherwise than the
+// file. Afterwards an edge is checked again if
 //
 //   - a row moved on since, and its side of the edge is not what the file says, or
 //   - its two sides were left different (one held with another time, or blocked),
 //
-// and that is every edge that can be half or disagree: if both rows are as the
-// import left them the notes show it; if a row moved and yet says what the file
-// says, the last change either came through an edit of both rows, which left
-// them whole, or was the import's own on the other row, and then that row shows it.
-// To check means to read both rows; where they disagree, the follower's
-// own row is the truth: if it has the edge, the followee's gets it with that
-// time, if not, it is removed there, and where one blocks the other it is
-// removed in both. That is an edit of both rows through the committer in which both are
-// swapped, so nothing can fall between again.
+// and that is every edge that can be half or disagree: if both rows are as the import
+// left them the notes show it; if a row moved and yet says what the file says, the last
+// change was an edit of both rows, which left them whole, or the import's own on the
+// other row, and then that row shows it. Where the two rows disagree, the follower's
+// counts: if it has the edge, the followee's gets it with that time, else it is removed
+// there; where one blocks the other it is removed in both. That is one edit of both rows.
 //
 // # What holds when
 //

@@ -20,13 +20,12 @@ const (
 	// 10.11, Memory_used of the session).
 	statementBytes = 48 << 10
 	paramBytes     = 400
-	// keptLargest is how many parameters one may have to be kept. One that has more
-	// would push out many that come more often.
+	// keptLargest is how many parameters one may have to be kept. Larger ones would
+	// push out many that come more often.
 	keptLargest = 48*12 + 2
-	// keptArgument is the longest argument, in bytes, that goes through a kept
-	// statement. Long ones go ahead of their execution, and one that is longer than
-	// the server takes (max_allowed_packet) would leave the statement broken, for
-	// all that come after it.
+	// keptArgument is the longest argument, in bytes, of a kept statement. Long ones go
+	// ahead of their execution, and one above max_allowed_packet would leave the
+	// statement broken.
 	keptArgument = 512 << 10
 )
 
@@ -51,12 +50,9 @@ type driverStmt interface {
 }
 
 // conn is a connection that chooses for each statement how its arguments travel, see
-// the package doc, and counts how long the server takes. It keeps what it prepared:
-// from the second time on such a statement takes one round trip, within a transaction
-// and outside. (A sql.Stmt would not do: it belongs to the pool, which prepares it anew
-// on whatever connection a transaction happens to have.)
-//
-// Like every connection it is one goroutine's at a time.
+// the package doc, and counts how long the server takes. It keeps what it prepared. (A
+// sql.Stmt belongs to the pool, which prepares it again on the connection that a
+// transaction happens to have.) One goroutine at a time uses it.
 type conn struct {
 	driverConn
 	metrics *Metrics
@@ -115,8 +111,8 @@ func (c *conn) QueryContext(ctx context.Context, query string, args []driver.Nam
 	return send(ctx, c, query, args, c.driverConn.QueryContext, driverStmt.QueryContext)
 }
 
-// send sends a statement as it is best for its arguments. One that there is no room for,
-// here or on the server, goes as text after all: nothing was executed.
+// send sends a statement in the way that is best for its arguments. Where there is no
+// room to keep it, here or on the server, it goes as text: nothing was executed.
 func send[R any](ctx context.Context, c *conn, query string, args []driver.NamedValue,
 	asText func(context.Context, string, []driver.NamedValue) (R, error),
 	prepared func(driverStmt, context.Context, []driver.NamedValue) (R, error)) (out R, err error) {
@@ -151,8 +147,8 @@ func keepable(args []driver.NamedValue) bool {
 	return bytes >= keptFrom && len(args) <= keptLargest
 }
 
-// sendKept runs a statement that is kept, or is from now on. One that the server turns
-// out not to have any more is prepared anew, once: nothing was executed.
+// sendKept runs a statement that is kept, or is from now on. One that the server has
+// forgotten is prepared again, once: nothing was executed.
 func sendKept[R any](ctx context.Context, c *conn, query string, args []driver.NamedValue,
 	run func(driverStmt, context.Context, []driver.NamedValue) (R, error)) (out R, err error) {
 	s, before := c.kept[query]

@@ -32,12 +32,10 @@
 //
 // # Errors
 //
-// Classify puts every error into a Class, by number and type, never by text
-// (with one exception: 1105, the number of what has none, see byText).
-// Wrap turns a classified error into one of the four of package repo and
-// keeps the cause. The class that needs care is LostConnection: the statement
-// may have been done. OutcomeUnknown reports it, and includes deadlines that passed
-// while a statement was under way. Read before writing again.
+// Classify puts every error into a Class, by number and type, not by text (one
+// exception: 1105, see byText). Wrap turns it into one of the four errors of package
+// repo and keeps the cause. After a LostConnection, or a deadline that passed under way,
+// the statement may have been done (OutcomeUnknown): read before writing again.
 //
 //	class           what happened                        Wrap gives
 //	LostSwap        a guarded swap found another ver     ErrConflict
@@ -53,8 +51,8 @@
 //
 // # Walks
 //
-// What reads all rows of a table goes from bucket to bucket (Walk): each statement
-// names one, so that an engine that shards by bucket asks one shard for it.
+// What reads all rows of a table goes from bucket to bucket (Walk), so that an engine
+// that shards by bucket asks one shard for each statement.
 //
 // # Metrics
 //
@@ -65,29 +63,27 @@
 //
 // # How arguments travel
 //
-// A program opens one pool and sends every statement through it; each connection
-// chooses. Short arguments go within the text: one round trip, which about doubles the
-// rate of small reads compared with prepare, execute and close. Text escapes every byte
-// though, which about halves the rate of 40 KB writes (BenchmarkConn). So a
-// statement with 1 KiB or more of blobs and text is prepared, and the connection keeps
-// it, by its text: from the second time on it takes one round trip too, in
-// transactions and outside, and the server does not parse it again. A statement lives until
+// Each connection chooses. Short arguments go within the text: one round trip, which
+// about doubles the rate of small reads compared with prepare, execute and close. Text
+// escapes every byte though, which about halves the rate of 40 KB writes
+// (BenchmarkConn). So a statement with 1 KiB or more of blobs and text is prepared and
+// kept, by its text: from the second time on it takes one round trip too, and is not
+// parsed again. A statement lives until
 //
 //	others took its room       it is closed: the one that was not used for
 //	                           longest goes first
 //	an error                   it is closed, as a part of its arguments may be
-//	                           left in it. Not after those that say that others
-//	                           were first: lost swap, deadlock, lock wait,
-//	                           duplicate
+//	                           left in it; not after a lost swap, deadlock,
+//	                           lock wait or duplicate
 //	the server forgot it       it is prepared and run once more: nothing was
 //	(NotPrepared)              executed
 //	the connection ends        the server forgets it
 //
 // What is kept takes up to 10 MiB of the server's memory for a connection, and 2.5 MiB
-// times their number for all connections of the pool. Swaps of 1 to 48 rows of 12
-// columns take 8 MiB. A text should have few forms: rows go in statements of up to so many.
+// times their number for the pool. Swaps of 1 to 48 rows of 12 columns take 8 MiB, so a
+// text should have few forms.
 //
-// One of more than 578 parameters or with an argument of more than 512 KiB goes within
-// the text. So does one that there is no room for, in the pool or on the server
-// (max_prepared_stmt_count, for all its connections).
+// A statement of more than 578 parameters or with an argument of more than 512 KiB goes
+// within the text. So does one for which there is no room, in the pool or on the server
+// (max_prepared_stmt_count).
 package db

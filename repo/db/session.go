@@ -20,8 +20,7 @@ import (
 // among it: a lost swap is an underflow of an unsigned number.
 const sqlMode = "STRICT_TRANS_TABLES,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION"
 
-// idleWait is how long the server keeps a connection that says nothing: longer than
-// a pool does.
+// idleWait is how long the server keeps an idle connection: longer than a pool does.
 const idleWait = 2 * maxLifetime
 
 // networkWait is how long the server waits in the middle of a request or an answer,
@@ -147,14 +146,12 @@ func checkServer(ctx context.Context, pool *sqlx.DB) error {
 // primary becomes that was demoted. It comes with repo.ErrUnavailable.
 var ErrReadOnly = errors.New("the server is read-only")
 
-// Writable checks that the server of a pool answers and is there to be written to. A
-// user who may write all the same (READ ONLY ADMIN) is refused too, and so is one whose
-// sessions are READ WRITE whatever tx_read_only says: who sets these means that the
-// server follows another, where what is written is lost.
+// Writable checks that the server of a pool answers and takes writes. A user who may
+// write to a read-only server all the same (READ ONLY ADMIN, READ WRITE sessions) is
+// refused too: such a server follows another, and what is written to it is lost.
 func Writable(ctx context.Context, pool *sqlx.DB) error {
 	var rules []rule
-	// No index: these are settings of the server. One that it does not know is not
-	// among them; @@name would be an error.
+	// Not @@name: that is an error where the server does not know the setting.
 	err := pool.SelectContext(ctx, &rules, `SHOW GLOBAL VARIABLES WHERE Variable_name IN ('read_only', 'super_read_only', `+
 		`'innodb_read_only', 'tx_read_only', 'transaction_read_only', 'tidb_restricted_read_only', 'tidb_super_read_only')`)
 	if err != nil {
@@ -172,8 +169,7 @@ type rule struct {
 	Value string `db:"Value"`
 }
 
-// forbidding names the rules that are on. Some servers know more values than ON,
-// which forbid less, but each of them something.
+// forbidding names the rules that are on. Any value but OFF forbids something.
 func forbidding(rules []rule) string {
 	var on []string
 	for _, r := range rules {

@@ -52,9 +52,8 @@ const (
 	retryMost  = 100 * time.Millisecond
 )
 
-// Retry runs fn until it returns anything but a deadlock or a lock wait, tries
-// times at most, and returns the last error. fn is the whole transaction. It
-// stops when ctx ends, and then returns the error of the last try together
+// Retry runs fn, the whole transaction, until it returns anything but a deadlock or a
+// lock wait, tries times at most, and returns the last error; where ctx ended, together
 // with that of ctx.
 func Retry(ctx context.Context, tries int, fn func(ctx context.Context) error) error {
 	pause := retryFirst

@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -39,7 +38,7 @@ func install(ctx context.Context, found program, f *folder, o Options) error {
 		return err
 	}
 	defer done()
-	if err := fill(ctx, found, filepath.Join(plain, filepath.Base(fresh)), filepath.Join(plain, filepath.Base(f.temp())), o.Log); err != nil {
+	if err := fill(ctx, found, filepath.Join(plain, filepath.Base(fresh)), filepath.Join(plain, filepath.Base(f.temp()))); err != nil {
 		return err
 	}
 	if err := os.Rename(fresh, f.data()); err != nil {
@@ -74,7 +73,7 @@ func mkdir(path string) error {
 }
 
 // fill makes the system tables in the empty directory data.
-func fill(ctx context.Context, found program, data, temp string, log io.Writer) error {
+func fill(ctx context.Context, found program, data, temp string) error {
 	path, args := found.path, []string{"--no-defaults", "--initialize-insecure", "--datadir=" + data}
 	if found.mariadb {
 		script, err := found.installer()
@@ -92,11 +91,7 @@ func fill(ctx context.Context, found program, data, temp string, log io.Writer) 
 	cmd.Stdout, cmd.Stderr = &out, &out
 	cmd.Env = append(os.Environ(), "TMPDIR="+temp)
 	cmd.SysProcAttr = attributes(0)
-	err := cmd.Run()
-	if log != nil {
-		log.Write(out.Bytes())
-	}
-	if err != nil {
+	if err := cmd.Run(); err != nil {
 		return fmt.Errorf("install a database with %s: %w: %s", path, cmp.Or(ctx.Err(), err), bytes.TrimSpace(out.Bytes()))
 	}
 	return nil

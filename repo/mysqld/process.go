@@ -24,11 +24,7 @@ const killWait = 10 * time.Second
 // is gone: the orphan signal of Linux is tied to that thread.
 func (s *Server) run(found program, o Options) error {
 	s.cmd = exec.Command(found.path, arguments(found, s.folder, o)...)
-	printed := io.Writer(&s.printed)
-	if o.Log != nil {
-		printed = io.MultiWriter(printed, o.Log)
-	}
-	s.cmd.Stdout, s.cmd.Stderr = printed, printed
+	s.cmd.Stdout, s.cmd.Stderr = &s.printed, &s.printed
 	s.cmd.WaitDelay = time.Second
 	s.cmd.ExtraFiles = []*os.File{s.folder.lock}
 	orphan := syscall.SIGKILL

@@ -39,7 +39,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"regexp"
@@ -68,9 +67,6 @@ type Options struct {
 	Port int
 	// Args are given to the server after kith's own: settings for tests.
 	Args []string
-	// Log gets what the server and its installer print before the server has
-	// its own log file; nil drops it.
-	Log io.Writer
 }
 
 // Server is a running server.

@@ -1,7 +1,6 @@
 package mysqld
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -172,13 +171,9 @@ func TestStart_Durable(t *testing.T) {
 	if err := os.MkdirAll(filepath.Join(dir, "data.new", "mysql"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	var log bytes.Buffer
-	server := start(t, Options{Dir: dir, Durable: true, Log: &log})
+	server := start(t, Options{Dir: dir, Durable: true})
 	note(t, server, 1)
 	stop(t, server)
-	if log.Len() == 0 {
-		t.Error("the installer printed nothing, want its output in the log")
-	}
 
 	began := time.Now()
 	server = start(t, Options{Dir: dir, Durable: true})

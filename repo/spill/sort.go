@@ -81,9 +81,9 @@ func sortRecords(ctx context.Context, rs []Record) error {
 	return ctx.Err()
 }
 
-// split moves records so that those with lower leading bits come first, and
-// returns where each part ends. Each record is moved once: it is exchanged with
-// the one that stands where it belongs, until one that belongs here comes.
+// split moves records so that those with lower leading bits come first, and returns
+// where each part ends. A record is exchanged with the one where it belongs, until one
+// comes that belongs here: each moves once.
 func split(rs []Record) (ends []int) {
 	low, high := rs[0].Hi, rs[0].Hi
 	for i := range rs {
