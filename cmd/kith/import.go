@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -62,7 +63,11 @@ func (c *importCmd) open() (*os.File, error) {
 }
 
 func (c *importCmd) load(ctx context.Context, s *stack, file *os.File) error {
-	rejects := &lazyFile{path: c.rejectsPath()}
+	name := filepath.Base(c.File)
+	if c.File == "-" {
+		name = "stdin"
+	}
+	rejects := &lazyFile{path: cmp.Or(c.Rejects, name+".rejects")}
 	if same(rejects.path, file) {
 		return wrong("--rejects: %s is the file to be imported", rejects.path)
 	}
@@ -88,16 +93,6 @@ func same(path string, file *os.File) bool {
 	}
 	open, err := file.Stat()
 	return err == nil && os.SameFile(there, open)
-}
-
-func (c *importCmd) rejectsPath() string {
-	switch {
-	case c.Rejects != "":
-		return c.Rejects
-	case c.File == "-":
-		return "stdin.rejects"
-	}
-	return filepath.Base(c.File) + ".rejects"
 }
 
 // lazyFile is a file that the first write makes.
