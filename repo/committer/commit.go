@@ -12,7 +12,7 @@ import (
 	"kith/repo"
 )
 
-// commit carries edits to their end and answers each.
+// commit commits edits and answers each.
 func (c *Committer[D, R]) commit(edits []*edit[D]) {
 	b := &batch[D, R]{c: c, edits: edits, answers: make([]error, len(edits))}
 	for _, e := range edits {
@@ -45,7 +45,7 @@ func (c *Committer[D, R]) commit(edits []*edit[D]) {
 	b.answer(fmt.Errorf("commit %d edits: %d swaps lost: %w", len(edits), c.cfg.Tries, repo.ErrConflict))
 }
 
-// batch is the edits of one commit and where they stand.
+// batch is the edits of one commit.
 type batch[D Draft, R any] struct {
 	c       *Committer[D, R]
 	edits   []*edit[D]
@@ -67,8 +67,8 @@ func (b *batch[D, R]) answer(err error) {
 	}
 }
 
-// try is one go: the first on rows as the cache has them, the others, and those of
-// rows that others change too, on rows that are locked meanwhile.
+// try is one attempt: the first on rows from the cache, later ones, and those on contended
+// rows, on rows that are locked meanwhile.
 func (b *batch[D, R]) try(n int) (done bool, err error) {
 	ctx, cancel := context.WithTimeout(context.Background(), b.c.cfg.Timeout)
 	defer cancel()
@@ -150,8 +150,8 @@ func (b *batch[D, R]) apply(drafts map[uint64]D) ([]R, error) {
 	return rows, nil
 }
 
-// shared returns the rows that several edits name, or all of a batch of one edit, which
-// does not say which of its rows others want.
+// shared returns the rows that several edits name, or all rows of a single edit, which does
+// not tell which of them others change.
 func (b *batch[D, R]) shared() (ids []uint64) {
 	if len(b.edits) == 1 {
 		return b.ids
@@ -186,14 +186,14 @@ const (
 	maxContended = 1024
 )
 
-// contended remembers rows that other processes change too. To read such a row
-// from the cache, edit it and lose the swap is work for nothing, most of the time.
+// contended remembers rows that other processes change too. An edit of such a row as the
+// cache has it would mostly lose its swap.
 type contended struct {
 	mu   sync.Mutex
 	left map[uint64]int // commits to come that lock
 }
 
-// lost notes rows of a lost batch: one that is wanted often here is wanted elsewhere.
+// lost notes rows of a lost batch: a row often changed here is often changed elsewhere.
 func (c *contended) lost(ids []uint64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -205,7 +205,7 @@ func (c *contended) lost(ids []uint64) {
 	}
 }
 
-// among reports whether rows are better locked first, and counts that they are.
+// among reports whether rows are better locked first, and counts these commits.
 func (c *contended) among(ids []uint64) (found bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

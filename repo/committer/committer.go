@@ -186,7 +186,7 @@ func (c *Committer[D, R]) Close(ctx context.Context) error {
 	}
 }
 
-// run is one worker: it commits what can go until the committer is closed and drained.
+// run is one worker: it commits edits until the committer is closed and drained.
 func (c *Committer[D, R]) run() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -235,8 +235,8 @@ type queue[D any] struct {
 	waiting  int
 }
 
-// take removes up to max edits whose rows are free and marks their rows busy.
-// Edits of one batch may share rows. What it cannot take it parks.
+// take removes up to max edits whose rows are free and marks these rows busy. Edits of
+// one batch may share rows. It parks what it cannot take.
 func (q *queue[D]) take(max int) (batch []*edit[D], rows []uint64) {
 	mine := map[uint64]bool{}
 	for len(q.ready) > 0 && len(batch) < max {

@@ -37,14 +37,13 @@
 //
 // # Failure
 //
-// An edit that needs more than its rows (entries in the archive) says so by its
-// drafts; the batch then goes by the locked way, where nothing it reads can move.
+// An edit that needs more than its rows (entries in the archive) says so by its drafts; the
+// batch is then tried under the rows' locks, where nothing it reads can change.
 //
-// A lost swap means another process was first. The rows are then read under
-// their locks, so that the second try waits its turn instead of losing again;
-// the swap on ver is still what decides. The next commits of a row that lost
-// begin with its lock: whoever was first there is likely to be again. After Tries tries the edits answer
-// repo.ErrConflict. A commit that fails for another reason than an absent
-// database (too large for one statement, a row with bad bytes) is split in two,
-// until the edit that cannot go stands alone.
+// A lost swap means that another process was first. The rows are then read under their
+// locks, so that the second try waits its turn instead of losing again; the swap on ver
+// still decides. The next commits of such a row begin with its lock too. After Tries tries
+// the edits answer repo.ErrConflict. A commit that fails for another reason than an absent
+// database (too large for one statement, a row with bad bytes) is split in two, until the
+// bad edit is alone.
 package committer

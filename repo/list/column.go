@@ -26,8 +26,8 @@ func uvarint(b []byte) (x uint64, n int) {
 func zigzag(d int64) uint64   { return uint64(d<<1) ^ uint64(d>>63) }
 func unzigzag(x uint64) int64 { return int64(x>>1) ^ -int64(x&1) }
 
-// walker steps through the times of a section, newest first, and reads an id
-// only when asked: a page far down skips thousands of entries.
+// walker steps through the times of a section, newest first, and reads an id only when
+// asked: a page far down passes thousands of entries.
 type walker struct {
 	view *View
 	s    Section
@@ -72,8 +72,8 @@ func (w *walker) step() bool {
 	return true
 }
 
-// number is uvarint for all but the last bytes of a column without a branch
-// that depends on the length of the number, which no processor foresees.
+// number is uvarint without a branch on the length of the number, which no processor can
+// predict, except for the last bytes of a column.
 func (w *walker) number() (uint64, bool) {
 	if w.at+8 > len(w.col) {
 		if w.at == len(w.col) {
@@ -92,10 +92,9 @@ func (w *walker) number() (uint64, bool) {
 	return x, stop != 0 && (x>>(7*(n-1)&63) != 0 || n == 1)
 }
 
-// skip steps over entries that are newer than t, three times as fast as step
-// does: a page far down is preceded by thousands. It stops early at whatever is not
-// plain, and before the last bytes of the column, and leaves that to step. Friends
-// have two times each and are not skipped.
+// skip steps over entries that are newer than t, three times as fast as step does. It
+// stops early at anything unusual and before the last bytes of the column, which it leaves
+// to step. Friends, with two times each, are not skipped.
 func (w *walker) skip(t uint32) {
 	if w.s == Friends {
 		return

@@ -62,29 +62,24 @@
 //
 // # Two ways to work with it
 //
-// A View answers from the packed bytes: states of many ids, pages by cursor,
-// counts. States are a scan of all ids, with a filter in front that keeps it
-// to one or two nanoseconds an entry for a hundred ids asked for, and some five
-// for a thousand. A page
-// walks the times of one section from the newest on and stops at its end; the
-// pages of followers and following walk friends as well, who are sorted by the
-// later of two times, until none of them can be on the page. There is no way
-// to jump into a column, so a page far down costs the walk to it (some 10
-// nanoseconds an entry).
+// A View answers from the packed bytes: states of many ids, pages by cursor, counts.
+// States are a scan of all ids behind a filter: one or two nanoseconds an entry for a
+// hundred ids asked for, some five for a thousand. A page walks the times of one section
+// from the newest on; the pages of followers and following walk friends as well, who are
+// sorted by the later of two times, until none of them can be on the page. Nothing can jump
+// into a column, so a page far down costs the walk to it (some 10 nanoseconds an entry).
 //
-// A List is the opened form that edits work on. A section stays packed, in the bytes
-// that the list came from, until an edit needs its entries, and is copied as it is
-// when the list is encoded: most edits change one or two sections. Unpacked sections
-// stand oldest first, so that what is new is appended, and have an index only once
-// enough ids were looked for in them.
+// A List is the opened form that edits work on. A section stays packed until an edit needs
+// its entries, and is copied as it is when the list is encoded: most edits change one or
+// two sections.
 //
 // # Bad bytes
 //
-// No bytes at all are an error, as is everything else that is not exactly a
-// list. Nothing here panics on bad bytes; all errors wrap ErrFormat.
+// No bytes at all are an error, as is all that is not exactly a list. Nothing panics on bad
+// bytes; all errors wrap ErrFormat.
 //
 //	Parse   version, widths, counts and lengths; cheap, for every read
-//	Open    and ids, order, columns, options; on the way to every write
+//	Open    and ids, order, columns, options; before every write
 //	Check   and no id twice, ids no wider than needed; for audits and tests
 //
 // Bytes that are cut off just behind the ids, or behind a column, may well be a

@@ -132,10 +132,9 @@ func (l *List) Drop(s Section, id uint64) bool {
 	return ok
 }
 
-// Cut takes the oldest entries out of a section, of options those with the
-// smallest ids, until keep are left, and returns them as a list of their own; nil
-// if there are not more. It copies what it keeps, so that the list does not hold
-// on to the rest.
+// Cut removes the oldest entries of a section, of options those with the smallest ids,
+// until keep are left, and returns them as a list of their own; nil if there are not more.
+// It copies what it keeps, so that the list does not hold on to the rest.
 func (l *List) Cut(s Section, keep int) *List {
 	if keep < 0 || l.Len(s) <= keep {
 		return nil
@@ -188,9 +187,9 @@ func (l *List) Bounds(s Section) (newest, oldest Cursor) {
 
 func (e entry) cursor() Cursor { return Cursor{Time: e.key(), ID: e.id} }
 
-// Join adds the entries of one section of another list, with their times; ids
-// that stand in that section of l already, of friends, followers and following in
-// any of these, are left out. Options have no times and are not joined.
+// Join adds the entries of one section of another list, with their times, unless l has the
+// ids there, or of friends, followers and following in any of these. Options are not
+// joined.
 func (l *List) Join(o *List, s Section) {
 	if s >= Options {
 		return
@@ -203,8 +202,8 @@ func (l *List) Join(o *List, s Section) {
 	}
 }
 
-// stands reports whether id stands in a section, or in one of which it may stand
-// in one only.
+// stands reports whether id stands in a section or, of friends, followers and following, in
+// any of these.
 func (l *List) stands(s Section, id uint64) bool {
 	if s.edge() {
 		_, _, ok := l.edge(id)

@@ -47,9 +47,9 @@ func (l *List) Len(s Section) int {
 	return 0
 }
 
-// Open makes the list ready for edits. It makes sure of ids, order and columns; that
-// no id stands twice is left to Check. A section is unpacked when an edit needs its
-// entries, out of the bytes of v. Errors wrap ErrFormat.
+// Open makes the list ready for edits. It checks ids, order and columns; that no id stands
+// twice is left to Check. A section is unpacked, from the bytes of v, when an edit needs its
+// entries. Errors wrap ErrFormat.
 func (v View) Open() (*List, error) {
 	l := &List{}
 	for s := range Options {
@@ -97,8 +97,7 @@ func (v *View) section(s Section, wanted bool) (entries []entry, err error) {
 	return entries, w.done()
 }
 
-// entry is one account in an opened section. Sections other than friends have
-// one of the two times, the other is 0.
+// entry is one account in an opened section. Only friends have both times; the other is 0.
 type entry struct {
 	id           uint64
 	mine, theirs uint32
@@ -114,14 +113,13 @@ func (e entry) compare(f entry) int {
 	return cmp.Compare(e.id, f.id)
 }
 
-// run is an opened section: entries oldest first, so that what is new, which
-// most edits bring, goes at the end. Until an edit needs its entries it stays packed:
-// most edits change one section of a list and only ask the others.
+// run is an opened section: entries oldest first, so that new ones mostly go at the end.
+// It stays packed until an edit needs its entries: most edits change one section of a list
+// and only ask the others.
 //
-// An id is found by a plain scan. Once scans have cost more than an index
-// would, index maps each id to its key; the position then comes from a binary
-// search. So the index need not follow entries as they move, and may keep ids
-// that are gone: the search does not find them.
+// An id is found by a scan. Once scans have cost more than an index would, index maps each
+// id to its key, and the position comes from a binary search. So the index need not follow
+// entries as they move, and may keep ids that are gone: the search does not find them.
 type run struct {
 	packed  *View // which has the entries, in section; nil once they are unpacked
 	section Section

@@ -45,9 +45,9 @@ const (
 	smallSlots = 256 // for up to 128 ids
 )
 
-// wanted is a set of ids to be found in one scan: a bit filter that nearly all
-// entries fail, and behind it an open-addressing table. Ids are kept as a
-// little-endian load sees them, so that the scan does not turn bytes.
+// wanted is a set of ids to be found in one scan: a bit filter that nearly all other ids
+// fail, and behind it an open-addressing table. Ids are kept as a little-endian load reads
+// them, so that the scan does not swap bytes.
 type wanted struct {
 	filter  [1 << filterBits / 64]uint64
 	slots   []slot // power of two, at most half full
@@ -60,8 +60,8 @@ type slot struct {
 	i   int32  // where the id stands first in what was asked
 }
 
-// fill puts ids into the set. The slots must be there and at least twice as
-// many; that the caller brings them keeps them off the heap.
+// fill puts ids into the set. The caller brings the slots, at least twice as many as ids,
+// which keeps them off the heap.
 func (w *wanted) fill(ids []uint64, width uint32) {
 	w.narrow = width == narrow
 	for i, id := range ids {
@@ -80,7 +80,7 @@ func (w *wanted) fill(ids []uint64, width uint32) {
 	}
 }
 
-// raw turns an id into what a load of its bytes gives, if a list of this
+// raw turns an id into what a load of its bytes gives, and reports whether a list of this
 // width can hold it.
 func (w *wanted) raw(id uint64) (uint64, bool) {
 	if !w.narrow {
@@ -108,7 +108,7 @@ func (w *wanted) test(raw uint64) uint64 {
 	return w.filter[h/64] >> (h % 64)
 }
 
-// hit notes bits for raw if it is wanted indeed.
+// hit notes bits for raw if it is wanted.
 func (w *wanted) hit(raw uint64, r Rel, out []Rel) {
 	if p := w.find(raw); p.raw == raw && raw != 0 {
 		out[p.i] |= r
@@ -147,7 +147,7 @@ func (w *wanted) scan8(b []byte, r Rel, out []Rel) {
 	}
 }
 
-// copyRepeats answers ids that were asked again as they were the first time.
+// copyRepeats answers repeated ids as their first ones.
 func (w *wanted) copyRepeats(ids []uint64, out []Rel) {
 	if !w.repeats {
 		return
@@ -159,10 +159,9 @@ func (w *wanted) copyRepeats(ids []uint64, out []Rel) {
 	}
 }
 
-// index maps ids to the times that sort their entries. It is an open-addressing
-// table with linear probing, at most two thirds full; ids are never taken out. A Go map does the same
-// and was measured: making one of 10,000 entries took half of the time of a
-// commit of 256 follows.
+// index maps ids to the times that sort their entries. It is an open-addressing table with
+// linear probing, at most two thirds full; ids are never removed. To make a Go map of
+// 10,000 entries instead took half of the time of a commit of 256 follows.
 type index struct {
 	slots []indexSlot // power of two
 	shift int         // takes the upper bits of a hash down to a slot

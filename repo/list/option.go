@@ -39,7 +39,7 @@ const (
 	flagsEnd
 )
 
-// IsZero tells whether nothing was chosen.
+// IsZero reports whether nothing was chosen.
 func (o Option) IsZero() bool { return o.flags() == 0 }
 
 func (o *Option) flags() (f byte) {
@@ -104,8 +104,8 @@ type rawOption struct {
 	size      int // bytes it takes in the column
 }
 
-// cutOption reads the first option of a column. It makes sure of lengths and
-// of what makes bytes canonical, not of the language codes.
+// cutOption reads the first option of a column. It checks lengths and that the bytes are
+// canonical, but not the language codes.
 func cutOption(col []byte) (o rawOption, err error) {
 	if len(col) == 0 {
 		return o, fmt.Errorf("%w: options end early", ErrFormat)
@@ -145,7 +145,7 @@ func cutText(b []byte, most uint64) (text, rest []byte, ok bool) {
 	return b[:size:size], b[size:], true
 }
 
-// open unpacks the entry and makes sure that it keeps to the limits.
+// open unpacks the entry and checks its limits.
 func (r *rawOption) open() (Option, error) {
 	o := Option{
 		HideReposts:       r.flags&flagHideReposts != 0,
@@ -225,8 +225,8 @@ func openOption(col []byte) (Option, error) {
 	return raw.open()
 }
 
-// openOptionEntry is an entry of the opened section options. The option stays
-// packed, as most lists are opened for other edits.
+// openOptionEntry is an entry of the opened section options, which stays packed, as most
+// lists are opened for other edits.
 type openOptionEntry struct {
 	id     uint64
 	packed []byte // never changed in place: clones share it
@@ -307,9 +307,9 @@ func (l *List) Option(id uint64) Option {
 	return o
 }
 
-// SetOption sets what the owner chose about id and tells whether that is new;
-// a zero Option removes the entry. An option past the limits is refused, with
-// ErrTooLarge if it is too much of something, and so is an id past MaxID.
+// SetOption sets what the owner chose about id and reports whether that is new; a zero
+// Option removes the entry. An option past the limits is refused, with repo.ErrTooLarge for
+// too many languages, and so is an id past MaxID.
 func (l *List) SetOption(id uint64, o Option) (changed bool, err error) {
 	if !validID(id) {
 		return false, fmt.Errorf("set option of %d: no such id", id)

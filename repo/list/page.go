@@ -34,12 +34,11 @@ var sortedBy = [numOrders]Section{
 
 func (o Order) withFriends() bool { return o <= ByFollowing }
 
-// Page returns the entries of a range, newest first, in buf[:0] or, where that
-// is too short, in a new slice. more tells whether the range has entries
-// beyond the page: older ones, or newer ones if Oldest is set. It reads the
-// packed bytes and stops as early as their order allows: at the end of the
-// range, and among friends, who are sorted by the later of their two times,
-// when that time is below everything on a full page. Errors wrap ErrFormat.
+// Page returns the entries of a range, newest first, in buf[:0] or, where that is too
+// short, in a new slice. more says that the range has entries beyond the page: older ones,
+// or newer ones if Oldest is set. It stops as early as the order allows: at the end of the
+// range, and among friends, who are sorted by the later of their two times, when that time
+// is below everything on a full page. Errors wrap ErrFormat.
 func (v View) Page(o Order, r Range, buf []Entry) (page []Entry, more bool, err error) {
 	if o >= numOrders {
 		return nil, false, fmt.Errorf("page: unknown order %d", o)
@@ -97,14 +96,14 @@ func (r *Range) holds(c Cursor) bool {
 	return (r.Before.ID == 0 || r.Before.newer(c)) && (r.After.ID == 0 || c.newer(r.After))
 }
 
-// tooOld tells whether the entry lies at or past the old end of the range. As
-// in tooNew the id, which costs another load, counts only within one second.
+// tooOld reports whether the entry lies at or past the old end of the range. The id, which
+// costs another load, counts only within one second; in tooNew too.
 func (w *walker) tooOld(r *Range) bool {
 	c := &r.After
 	return c.ID != 0 && (w.key < c.Time || w.key == c.Time && w.id() <= c.ID)
 }
 
-// tooNew tells whether the entry lies at or before the new end of the range.
+// tooNew reports whether the entry lies at or before the new end of the range.
 func (w *walker) tooNew(r *Range) bool {
 	c := &r.Before
 	return c.ID != 0 && (w.key > c.Time || w.key == c.Time && w.id() >= c.ID)
@@ -113,9 +112,9 @@ func (w *walker) tooNew(r *Range) bool {
 // entry returns the entry stepped onto, with the time that sorts it.
 func (w *walker) entry() Entry { return Entry{ID: w.id(), Time: w.key} }
 
-// best gathers the k entries that a page and one more need, out of sections
-// that are each walked once. It is a plain slice until it is full and a heap
-// from then on, the entry to go next on top.
+// best gathers the k entries of a page, one more included, from sections that are each
+// walked once. It is a slice until it is full and a heap from then on, the entry to go next
+// on top.
 type best struct {
 	kept   []Entry
 	k      int
@@ -140,8 +139,8 @@ func (b *best) addSorted(w walker, r *Range) error {
 	return w.err()
 }
 
-// addLast adds the last k of the range. A second walker follows k steps behind
-// the first, so that it stands on the right entry when the range ends.
+// addLast adds the last k of the range. A second walker follows k steps behind the first:
+// when the range ends it is at the first of them.
 func (b *best) addLast(w walker, r *Range) error {
 	n, behind := 0, w
 	for w.step() && !w.tooOld(r) {
@@ -185,7 +184,7 @@ func (b *best) addFriends(w walker, r *Range, theirs bool) error {
 	return w.err()
 }
 
-// beats tells whether no entry of time t or older can come onto the page.
+// beats reports whether entries of time t or older are too old for the page.
 func (b *best) beats(t uint32) bool {
 	return b.heaped && !b.oldest && t < b.kept[0].Time
 }
@@ -208,7 +207,7 @@ func (b *best) add(e Entry) {
 	}
 }
 
-// goesFirst tells whether x has to go before y does.
+// goesFirst reports whether x has to go before y does.
 func (b *best) goesFirst(x, y Entry) bool {
 	return y.Cursor().newer(x.Cursor()) != b.oldest
 }
@@ -230,8 +229,8 @@ func (b *best) sink(i int) {
 	}
 }
 
-// page returns the best entries, newest first, without the one that only
-// tells that there are more.
+// page returns the best entries, newest first, without the one that only says that there
+// are more.
 func (b *best) page(limit int) (page []Entry, more bool) {
 	slices.SortFunc(b.kept, func(x, y Entry) int { return y.Cursor().Compare(x.Cursor()) })
 	switch {

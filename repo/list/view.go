@@ -127,8 +127,8 @@ func (v *View) has(ids []byte, id uint64) bool {
 	return has8(ids, bits.ReverseBytes64(id))
 }
 
-// has4 looks for a 4-byte id that is given as a little-endian load sees it,
-// which saves turning each entry.
+// has4 looks for a 4-byte id that is given as a little-endian load reads it, which saves
+// swapping the bytes of each entry.
 func has4(b []byte, raw uint32) bool {
 	for ; len(b) >= 16; b = b[16:] {
 		if binary.LittleEndian.Uint32(b) == raw || binary.LittleEndian.Uint32(b[4:]) == raw ||
@@ -266,9 +266,8 @@ func (o Outline) Len(s Section) int {
 // Has reports whether a section is there.
 func (o Outline) Has(s Section) bool { return o.Len(s) > 0 }
 
-// ReadOutline reads the outline from the first OutlineBytes of a list, or from
-// all of a shorter one; a walk over many rows need not fetch their lists.
-// Errors wrap ErrFormat.
+// ReadOutline reads the outline from the first OutlineBytes of a list, or from all of a
+// shorter one. Errors wrap ErrFormat.
 func ReadOutline(start []byte) (Outline, error) {
 	var o Outline
 	if _, err := o.read(start); err != nil {

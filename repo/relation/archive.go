@@ -8,14 +8,13 @@ import (
 	"kith/repo/list"
 )
 
-// What an account did itself is its own: whom it follows, blocks, mutes, asked,
-// and what it chose. Archived, each entry of it is a row of the table relation_own,
-// found by the id of the other. A friend is one too, as the account follows it.
+// Own sections hold what an account did itself: whom it follows, friends included, blocks,
+// mutes or asked, and what it chose. An archived entry is a row of relation_own, found by
+// the id of the other.
 //
-// What others did to it is received: who follows, blocks or asks it. There may be
-// millions of these without the account doing anything, so archived they lie in
-// segments, by position. Which position that is can be read in the other's row, which
-// has the same entry as its own, with the same time.
+// Received sections hold what others did to it. There may be millions of entries, so
+// archived they lie in segments, by position. The other's row has the same entry as its
+// own, with the time that gives the position.
 var (
 	ownSections      = []list.Section{list.Friends, list.Following, list.Blocking, list.Muting, list.Requested, list.Options}
 	receivedSections = []list.Section{list.Followers, list.BlockedBy, list.Requests}
@@ -24,8 +23,7 @@ var (
 // Own reports whether the account itself makes the entries of a section.
 func Own(s list.Section) bool { return !received(s) }
 
-// saying returns which sections of what the account did itself say something of some
-// bits.
+// saying returns the own sections that can set one of some bits.
 func saying(of list.Rel) (out []list.Section) {
 	for _, s := range ownSections {
 		if of&bitsOf[s] != 0 {
@@ -45,21 +43,20 @@ func received(s list.Section) bool {
 	return s == list.Followers || s == list.BlockedBy || s == list.Requests
 }
 
-// mirror is an entry that both rows have: the one who made it under mine, the other
-// under theirs.
+// mirror is an entry that two rows share: its maker has it under mine, the other under
+// theirs.
 type mirror struct {
 	mine, theirs    list.Section
 	myBit, theirBit list.Rel
 }
 
-// mirrors are the kinds of entries that two rows share.
 var mirrors = []mirror{
 	{list.Following, list.Followers, list.IsFollowing, list.IsFollower},
 	{list.Blocking, list.BlockedBy, list.IsBlocking, list.IsBlockedBy},
 	{list.Requested, list.Requests, list.IsRequested, list.HasRequest},
 }
 
-// mirrored turns what A is to B into what B is to A, as far as both rows say it.
+// mirrored turns what A is to B into what B is to A, as far as both rows have it.
 func mirrored(r list.Rel) (out list.Rel) {
 	for _, m := range mirrors {
 		if r&m.myBit != 0 {
@@ -83,7 +80,7 @@ type attachment struct {
 	noteless bool // all notes of the account are to go
 }
 
-// sectionCut is what was cut from a section that others make entries in.
+// sectionCut is what was cut from a received section.
 type sectionCut struct {
 	section list.Section
 	list    *list.List

@@ -28,15 +28,14 @@
 //	relation_archive  what others did to it: followers, blocked_by, requests. Segments
 //	                  of 10,000 entries, packed, found by position (time, id)
 //
-// Who made an entry is what decides. An account comes past its bound by its own acts
-// only one act at a time, so a row of some 200 bytes for each may be had; others may
-// follow it by millions. And who made an entry is who is asked for it: what the
-// account did to somebody is a look-up by that id, in its list or in relation_own; what
-// somebody did to the account is in that other's list or relation_own, with its time,
-// which gives the position in the segments. So no question about two accounts reads more
-// than two entries of relation_own, and no change more than one segment besides, however
-// long the archives are. Only where the two rows disagree, and the entry is not at the
-// position that the other's row gives, all segments of the section are searched.
+// An account makes its own entries one act at a time, so a row of some 200 bytes for each
+// is affordable; others may follow it by millions. And whoever made an entry is asked for
+// it: what the account did to somebody is a look-up by that id, in its list or in
+// relation_own; what somebody did to the account is in that other's list or relation_own,
+// with its time, which gives the position in the segments. So no question about two
+// accounts reads more than two entries of relation_own, and no change more than one segment
+// besides, however long the archives are. Only where the two rows disagree, and the entry
+// is not at that position, all segments of the section are searched.
 //
 // The segments of a section do not overlap: what is cut goes on top, or into the
 // segment between whose positions it lies. A page thus reads the segment that holds its
@@ -44,9 +43,9 @@
 //
 // The row says what is archived of it, the column archived: of each section how many
 // entries, and a position that none is newer than, so that first pages and most
-// questions do not read the archive. With them stands a random number that changes with
-// each change of the archive: a reader that read row and archive asks for it again, and
-// begins anew where it is another. So a trim between the two hides nothing.
+// questions do not read the archive. It also holds a random number that changes with the
+// archive: who read row and archive reads it again, and begins anew where it is another.
+// So a trim between the two hides nothing.
 //
 // An edit that needs archived entries has them recalled: moved into the list, under
 // the row's lock. Then it is an edit like any other.

@@ -62,8 +62,8 @@ func (d *Draft) Size() int { return len(d.row.List) }
 // rests on what it read in another touches the other, so that the swap proves both.
 func (d *Draft) Touch() { d.Dirty = true }
 
-// SetNote keeps a note about id, or, where it is empty, none. Like any edit it
-// takes effect with the swap of the row.
+// SetNote sets the note about id; an empty one deletes it. Like any edit it takes effect
+// with the swap of the row.
 func (d *Draft) SetNote(id uint64, body string) (bool, error) {
 	o := d.Option(id)
 	if !o.Note && body == "" {
@@ -81,14 +81,14 @@ func (d *Draft) SetNote(id uint64, body string) (bool, error) {
 // Noted returns the notes that edits have set so far, the last of one account last.
 func (d *Draft) Noted() []Note { return d.notes }
 
-// ErrRecall is what an edit answers when Settle says that the archive must be
-// asked first: it is run again when that has been done.
+// ErrRecall is what an edit answers when entries must first be recalled from the archive;
+// then it is run again.
 var ErrRecall = errors.New("entries must be recalled from the archive")
 
 // edges are the bits of friends, followers and following.
 const edges = list.IsFollowing | list.IsFollower
 
-// want is an account about which what is archived is wanted in the list.
+// want is an account whose archived entries are wanted in the list.
 type want struct {
 	id  uint64
 	how how
@@ -99,18 +99,16 @@ type how uint8
 
 const (
 	ownPart    how = iota // what the owner did to it
-	bothParts             // and what it did to the owner, as its row tells
-	everywhere            // all, without trust in counts, in headers or in its row
+	bothParts             // and what it did to the owner, as its row says
+	everywhere            // everything, without trust in counts, headers or its row
 )
 
-// Settle makes sure that the lists of two drafts say all there is about the two
-// accounts. It reports false, and notes what to look for, where something may stand
-// in an archive; the caller then answers ErrRecall.
+// Settle reports whether the lists of two drafts say all there is about the two accounts.
+// Where an archive may hold more it notes what to recall, and the caller answers ErrRecall.
 //
-// What the owner of a row did itself is found there by the other's id. What the
-// other did to it the other's row knows, and where it knows nothing there is
-// nothing to look for: who follows, blocks or asks is the one whose own row is the
-// truth. So two accounts cost one look-up each, however long their archives are.
+// What the owner of a row did itself is archived under the other's id. What the other did
+// to it is in the other's row, which is the truth about whom that account follows, blocks
+// or asks. So two accounts cost one look-up each, however long their archives are.
 func Settle(a, b *Draft) bool {
 	first, second := a.settle(b), b.settle(a)
 	return first && second
@@ -138,9 +136,8 @@ func (d *Draft) mayReceive(m mirror, id uint64) bool {
 	return !d.known[id] && d.archive.Len(m.theirs) > 0 && d.Rel(id)&m.theirBit == 0
 }
 
-// knowsOwn reports whether the list alone says what the owner did to id. An id
-// stands once in friends, followers and following, so that one in the list is not
-// archived as another of these.
+// knowsOwn reports whether the list alone says what the owner did to id. An id stands once
+// in friends, followers and following: one in the list is not archived as another of them.
 func (d *Draft) knowsOwn(id uint64) bool {
 	if d.known[id] || d.knownOwn[id] {
 		return true
@@ -151,9 +148,7 @@ func (d *Draft) knowsOwn(id uint64) bool {
 	return !d.archive.any(list.Friends, list.Following) || d.Rel(id)&edges != 0
 }
 
-// Own makes sure that the list says what the owner did to id, and chose about it.
-// It reports false where that is to be looked for first; the caller then answers
-// ErrRecall.
+// Own is Settle for what the owner did to id and chose about it.
 func (d *Draft) Own(id uint64) bool {
 	if d.knowsOwn(id) {
 		return true
@@ -171,10 +166,8 @@ func (d *Draft) Knows(id uint64) bool {
 	return sure
 }
 
-// Search makes sure that the list says all there is about id, without any trust in
-// counts, in segment headers or in the other's row: all of the archive is searched.
-// It reports false, and the caller answers ErrRecall, where that is still to be
-// done.
+// Search is Settle for all there is about id, without trust in counts, in segment headers
+// or in the other's row: all of the archive is searched.
 func (d *Draft) Search(id uint64) bool {
 	if d.known[id] {
 		return true
@@ -183,7 +176,7 @@ func (d *Draft) Search(id uint64) bool {
 	return false
 }
 
-// Lacks reports whether somebody wanted has not been looked for yet.
+// Lacks reports whether wanted entries have not been recalled yet.
 func (d *Draft) Lacks() bool {
 	for _, w := range d.wants {
 		if !d.known[w.id] && (w.how != ownPart || !d.knownOwn[w.id]) {
@@ -193,29 +186,29 @@ func (d *Draft) Lacks() bool {
 	return false
 }
 
-// The bounds of a list that a store cuts. Sections other than friends, followers and
-// following are no lists of people to show, and need no 10,000 entries.
+// The bounds of a list that a store cuts. Only friends, followers and following are shown
+// as lists of people and need 10,000 entries.
 const (
-	// MaxOther is how many entries such a section is cut to when it has twice as
-	// many, or as many as friends, followers and following if that is less.
+	// MaxOther is how many entries of another section are kept, or as many as of friends,
+	// followers and following if that is less.
 	MaxOther = 1000
-	// maxOptions is how many bytes the options are cut below when they have twice as many.
+	// maxOptions is how many bytes of options are kept.
 	maxOptions = 32 << 10
-	// MaxList is the longest list of a row as long as at most 10,000 entries a
-	// section are kept: half of what memcached takes.
+	// MaxList is the longest list of a row where at most 10,000 entries a section are
+	// kept: half of what memcached takes.
 	MaxList = 512 << 10
 )
 
-// Pack returns the row of a draft as it would be stored next, dated now and cut where a
-// section has grown to twice its bound.
+// Pack returns the row of a draft as it is to be stored, dated now and cut where a section
+// has grown to twice its bound.
 func (s *Store) Pack(d *Draft) (Row, error) { return d.Pack(uint32(s.now().Unix()), s.cap, 2) }
 
-// Pack returns the row as it would be stored next. Its Ver is still the one that
-// was read, until Swap gives it the next. A section that has grown to more than so many
-// times its bound, limit for friends, followers and following, is cut to it, and what was
-// cut goes to the archive with the row; a list longer than MaxList has all of them cut.
-// With a limit of 0 Pack cuts nothing, and a list that has outgrown a row gives
-// repo.ErrTooLarge; Trim cuts all.
+// Pack returns the row as it is to be stored. Its Ver is the one that was read, until
+// Swap gives it the next. A section that has grown to more than so many times its bound,
+// which is limit for friends, followers and following, is cut to it, and what was cut goes
+// to the archive with the row. In a list longer than MaxList all sections are cut. With a
+// limit of 0 and times of 2 nothing is cut, and a list too long for a row gives
+// repo.ErrTooLarge.
 func (d *Draft) Pack(now uint32, limit, times int) (next Row, err error) {
 	next.Meta = d.row.Next(now)
 	a := &attachment{notes: d.notes, noteless: d.noteless, ownGone: d.ownGone}

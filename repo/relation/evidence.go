@@ -21,13 +21,13 @@ type Evidence struct {
 	// Ver is that of the account's row before the others were read. Where the row has
 	// moved on since, those whose entries would change it are read again.
 	Ver uint64
-	// KeepOwn says that the row has lost entries, but that what stands there is true:
-	// what others know is added, and nothing is taken away but who is unknown.
+	// KeepOwn says that the row has lost entries, but that those it has are true: what
+	// others know is added, and only unknown accounts are removed.
 	KeepOwn bool
-	// Doubtful are those of the others whose own rows have lost entries. What they say
-	// counts; that they do not say something is no reason to take it away.
+	// Doubtful are those of the others whose rows have lost entries. What they say
+	// counts; what they do not say is not removed.
 	Doubtful map[uint64]bool
-	// Unknown are to be taken out, those of them that are no accounts.
+	// Unknown are removed, those of them that are no accounts.
 	Unknown []uint64
 }
 
@@ -40,8 +40,8 @@ type Beside struct {
 // maxReadAgain bounds how many others are read again while a row is locked.
 const maxReadAgain = 1000
 
-// readAgain reads those again whose entries would change something, where the row was
-// written to since.
+// readAgain reads again those whose entries would change something, where the row was
+// written to meanwhile.
 func (r *rebuild) readAgain(ctx context.Context) error {
 	if r.ev.Ver == r.row.Ver {
 		return nil
@@ -178,15 +178,14 @@ func (e edge) edges(id uint64) (out []list.Edge) {
 // everySection has the sections of a list.
 var everySection = []list.Section{list.Friends, list.Followers, list.Following, list.Blocking, list.BlockedBy, list.Muting, list.Requests, list.Requested, list.Options}
 
-// timed are the sections that stand beside the edges.
+// timed are the sections with times that hold no edges.
 var timed = []list.Section{list.Blocking, list.BlockedBy, list.Muting, list.Requests, list.Requested}
 
-// Salvage opens bytes that list.Check refuses, as far as they can be read. What
-// is out of order is sorted. An id that stands more than once is laid together: who
-// stands as a follower here and as followed there is a friend, and of two times
-// for one thing the earlier counts. lost are the sections that cannot be read or
-// have ids that are none: none of their entries is in the list. Where not even
-// the lengths add up, that is all of them.
+// Salvage opens bytes that list.Check refuses, as far as they can be read. Entries are
+// sorted, and those of one id merged: a follower who is also followed is a friend, and of
+// two times for one thing the earlier counts. lost are the sections that cannot be read or
+// have invalid ids; nothing of them is in the list. Where the lengths do not add up, that
+// is all of them.
 func Salvage(b []byte) (l *list.List, lost []list.Section) {
 	l = list.New()
 	v, err := list.Parse(b)

@@ -11,10 +11,9 @@ import (
 	"kith/repo/list"
 )
 
-// OpenFor opens a row for a merge of edges, and returns those of the edges that
-// the archive does not hold yet. What stands in the archive and has a say in the
-// merge is recalled: the other direction of an edge, so that the two become
-// friends, a block, and a request that an edge answers.
+// OpenFor opens a row for a merge of edges, and returns the edges that the archive does
+// not hold yet. Archived entries that decide the merge are recalled: the other direction
+// of an edge, so that the two become friends, a block, and a request that an edge answers.
 func (s *Store) OpenFor(ctx context.Context, r Row, edges []list.Edge) (*Draft, []list.Edge, error) {
 	return openFor(ctx, s.db, r, edges)
 }
@@ -50,15 +49,15 @@ func bitOf(e list.Edge) list.Rel {
 	return list.IsFollower
 }
 
-// meeting holds edges that come against an archive.
+// meeting compares new edges with what is archived.
 type meeting struct {
 	draft *Draft
 	ids   []uint64
-	comes map[uint64]list.Rel // the directions that come
+	comes map[uint64]list.Rel // the directions of the new edges
 	held  map[list.Edge]bool  // what the archive has, without times
 }
 
-// own holds them against what the owner did itself.
+// own compares them with what the owner did itself.
 func (m *meeting) own(ctx context.Context, q sqlx.QueryerContext) error {
 	if !m.draft.archive.any(ownSections...) {
 		return nil
@@ -90,7 +89,7 @@ func (m *meeting) own(ctx context.Context, q sqlx.QueryerContext) error {
 	return nil
 }
 
-// received holds them against what others did, one segment in memory at a time.
+// received compares them with what others did, one segment in memory at a time.
 func (m *meeting) received(ctx context.Context, q sqlx.QueryerContext) error {
 	if !m.draft.archive.any(receivedSections...) {
 		return nil
@@ -119,7 +118,7 @@ func (m *meeting) received(ctx context.Context, q sqlx.QueryerContext) error {
 	return nil
 }
 
-// meet holds what a segment says about one account against what comes.
+// meet compares what a segment says about one account with its new edges.
 func (m *meeting) meet(g Segment, id uint64, r list.Rel) error {
 	switch {
 	case r&list.IsFollower != 0 && m.comes[id]&list.IsFollowing == 0:
@@ -134,10 +133,9 @@ func (m *meeting) meet(g Segment, id uint64, r list.Rel) error {
 	return nil
 }
 
-// MergeLocked merges edges into one account's row while it holds the row's lock,
-// for rows that other writers would win again and again. merge gets the
-// draft and those of the edges that are not in the archive. It returns the row as
-// it then is.
+// MergeLocked merges edges into one account's row under the row's lock, for rows whose
+// swap would be lost again and again. merge gets the draft and the edges that are not in
+// the archive. It returns the row as it then is.
 func (s *Store) MergeLocked(ctx context.Context, id uint64, merged []list.Edge, merge func(d *Draft, left []list.Edge)) (Row, error) {
 	now := make([]Row, 1) // the row as it then is
 	won, err := s.Store.Locked(ctx, []uint64{id}, nil, func(tx *sqlx.Tx, rows map[uint64]Row) ([]Row, error) {

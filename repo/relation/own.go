@@ -24,8 +24,7 @@ type ownRow struct {
 	Choice    []byte       `db:"choice"` // of options, packed
 }
 
-// put adds the entry to a list; what the list has already stays. Errors wrap
-// list.ErrFormat.
+// put adds the entry to a list, unless it is there. Errors wrap list.ErrFormat.
 func (o *ownRow) put(l *list.List) error {
 	bad := o.OtherID == 0 || o.OtherID > list.MaxID || received(o.Section)
 	switch o.Section {
@@ -53,7 +52,7 @@ type ownKey struct{ account, other uint64 }
 
 // ownOf returns the archived entries of some keys. Index: PRIMARY (bucket,
 // account_id, other_id, section), one range a key. The index is named, since MariaDB
-// weighs 320 keys against each index that begins as they do for half a second.
+// takes half a second to compare the indexes for 320 keys.
 func ownOf(ctx context.Context, q sqlx.QueryerContext, keys []ownKey) (out []ownRow, err error) {
 	for part := range slices.Chunk(keys, row.MaxRows*2/3) { // three values a key
 		args := make([]any, 0, 3*len(part))
@@ -157,8 +156,7 @@ func eachOwn(ctx context.Context, q sqlx.QueryerContext, id uint64, fn func(*lis
 	}
 }
 
-// storeOwn takes entries out of the table and puts others in. Index: PRIMARY, a row
-// each.
+// storeOwn deletes and inserts entries. Index: PRIMARY, a row each.
 func storeOwn(ctx context.Context, x sqlx.ExecerContext, id uint64, gone, added []ownRow) error {
 	for _, o := range gone {
 		if _, err := x.ExecContext(ctx, `DELETE FROM relation_own WHERE bucket = ? AND account_id = ? AND other_id = ? AND section = ?`, repo.Bucket(id), id, o.OtherID, o.Section); err != nil {
@@ -184,7 +182,7 @@ func storeOwn(ctx context.Context, x sqlx.ExecerContext, id uint64, gone, added 
 	return nil
 }
 
-// ownRows are the entries of a section of a list that was cut off.
+// ownRows are the entries of a section that was cut off.
 func ownRows(s list.Section, cut *list.List) []ownRow {
 	out := make([]ownRow, 0, cut.Len(s))
 	cut.Each(s, func(id uint64, mine, theirs uint32) {

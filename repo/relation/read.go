@@ -31,11 +31,10 @@ func (o Options) Of(id uint64) (list.Option, error) {
 // EveryRel asks Rels for all that there is.
 const EveryRel = ^list.Rel(0)
 
-// Rels tells what each of ids is to the account of a row, and what it chose about
-// them, as far as the bits of; others may be missing. All that is in the row is known
-// from it. What lies in the archive of what the account did itself is found by the
-// ids, in one statement. What others did and is archived is known from the rows of these
-// others, and where their own archives may hold it, by one more statement.
+// Rels returns what each of ids is to the account of a row, and what it chose about them,
+// as far as the bits of; other bits may be missing. What is not in the row is archived:
+// what the account did itself is found by the ids, in one statement; what others did is in
+// their rows or, by one more statement, in their own archives.
 func (s *Store) Rels(ctx context.Context, row Row, ids []uint64, of list.Rel) (rels []list.Rel, options Options, err error) {
 	for range steadyTries {
 		if rels, options, err = RelsOf(row, ids); err != nil || len(row.Archived) == 0 {
@@ -66,8 +65,7 @@ func RelsOf(row Row, ids []uint64) ([]list.Rel, Options, error) {
 }
 
 // archivedRels adds what is archived to rels and options. looked are the rows whose
-// archives it looked into: what it says is true of one moment if these have stood
-// still.
+// archives it read: the answer is true of one moment if these did not change meanwhile.
 func (s *Store) archivedRels(ctx context.Context, row Row, ids []uint64, of list.Rel, rels []list.Rel, options *Options) (looked []Row, err error) {
 	a, err := row.Archive()
 	if err != nil {
@@ -101,8 +99,8 @@ func (s *Store) archivedRels(ctx context.Context, row Row, ids []uint64, of list
 	return append(looked, more...), err
 }
 
-// received adds what those of ids did to an account of which that may be archived.
-// It returns the rows whose archives it looked into.
+// received adds what those of ids did to an account whose part of it may be archived. It
+// returns the rows whose archives it read.
 func (s *Store) received(ctx context.Context, id uint64, a Archive, ids []uint64, of list.Rel, rels []list.Rel, at map[uint64]int) (looked []Row, err error) {
 	var ask []uint64
 	for i, r := range rels {
@@ -156,11 +154,11 @@ func (s *Store) Page(ctx context.Context, row Row, o list.Order, r list.Range) (
 	return page, err
 }
 
-// steadyTries is how often a read is begun anew whose archive changed meanwhile.
+// steadyTries is how often a read is tried whose archive changes meanwhile.
 const steadyTries = 10
 
-// steady reads from a row and its archive until the archive stood still meanwhile.
-// A trim or a recall that comes between the two would hide what it moves.
+// steady reads from a row and its archive until the archive did not change meanwhile. A
+// trim or a recall between the two would hide what it moves.
 func (s *Store) steady(ctx context.Context, row Row, read func(Row) error) error {
 	for range steadyTries {
 		err := read(row)
@@ -183,7 +181,7 @@ func (s *Store) steady(ctx context.Context, row Row, read func(Row) error) error
 	return fmt.Errorf("read row and archive of %d: %w", row.AccountID, repo.ErrConflict)
 }
 
-// archiveStood reports whether what rows say of their archives is still so. Index:
+// archiveStood reports whether the archives of rows are still as the rows say. Index:
 // PRIMARY (bucket, account_id), one range a row.
 func (s *Store) archiveStood(ctx context.Context, rows []Row) (bool, error) {
 	ids, now := make([]uint64, len(rows)), make(map[uint64][]byte, len(rows))
@@ -239,8 +237,7 @@ func (s *Store) page(ctx context.Context, row Row, o list.Order, r list.Range) (
 	return page, nil
 }
 
-// partsOf says which archived sections an order is made of, and those of what the
-// owner did itself by which column.
+// partsOf says which archived sections an order is made of, own ones by which column.
 var partsOf = map[list.Order][]struct {
 	section list.Section
 	column  string
@@ -254,8 +251,8 @@ var partsOf = map[list.Order][]struct {
 	list.ByRequested: {{list.Requested, `latest`}},
 }
 
-// segmentPage returns a page of the archived entries of a section that others made:
-// from the segment on that can hold the first, one after the other.
+// segmentPage returns a page of a received section: from the segment on that can hold the
+// first entry, one after the other.
 func (s *Store) segmentPage(ctx context.Context, id uint64, section list.Section, o list.Order, r list.Range) (page []list.Entry, err error) {
 	at, older, covering := r.Before, true, false
 	switch {

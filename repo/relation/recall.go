@@ -10,8 +10,8 @@ import (
 	"kith/repo/list"
 )
 
-// recallAll opens drafts anew, with everybody wanted moved from the archive into
-// the list: first what each did itself, by which the others' entries are found.
+// recallAll opens drafts anew and moves all wanted entries from the archive into the
+// list: first what each account did itself, by which the others' entries are found.
 func recallAll(ctx context.Context, q sqlx.QueryerContext, drafts map[uint64]*Draft) (map[uint64]*Draft, error) {
 	next := make(map[uint64]*Draft, len(drafts))
 	for id, d := range drafts {
@@ -44,7 +44,7 @@ func recallAll(ctx context.Context, q sqlx.QueryerContext, drafts map[uint64]*Dr
 	return next, nil
 }
 
-// recallOwn moves into the list what the owner did to those wanted.
+// recallOwn moves into the list what the owner did to the wanted accounts.
 func (d *Draft) recallOwn(ctx context.Context, q sqlx.QueryerContext) error {
 	var ids []uint64
 	for _, w := range d.wants {
@@ -64,8 +64,7 @@ func (d *Draft) recallOwn(ctx context.Context, q sqlx.QueryerContext) error {
 	return nil
 }
 
-// takeOwn moves one entry from the table into the list. Where the list has it too,
-// the list's stays.
+// takeOwn moves one entry from the table into the list; if the list has it, that stays.
 func (d *Draft) takeOwn(o ownRow) error {
 	if err := o.put(d.List); err != nil {
 		return err
@@ -76,8 +75,8 @@ func (d *Draft) takeOwn(o ownRow) error {
 	return nil
 }
 
-// recallReceived moves into the list what one wanted did to the owner. The row o of
-// the other says what there is and where.
+// recallReceived moves into the list what one wanted account did to the owner. That
+// account's row, o, says what there is and where.
 func (d *Draft) recallReceived(ctx context.Context, q sqlx.QueryerContext, w want, o *Draft) error {
 	for _, m := range mirrors {
 		if d.Rel(w.id)&m.theirBit != 0 || d.archive.Len(m.theirs) == 0 && w.how != everywhere {
@@ -131,9 +130,8 @@ func (d *Draft) fetch(ctx context.Context, q sqlx.QueryerContext, s list.Section
 	return d.take(opened, c.ID), nil
 }
 
-// searchAll looks for an id in every segment of a section: the row of the other says
-// that it is there, and it is not where it must be, as after an import that was
-// broken off.
+// searchAll searches every segment of a section for an id that, by the other's row, must
+// be there but is not at its position, as after an import that was broken off.
 func (d *Draft) searchAll(ctx context.Context, q sqlx.QueryerContext, s list.Section, id uint64) error {
 	all, err := headers(ctx, q, d.AccountID())
 	if err != nil {
@@ -163,8 +161,8 @@ func (d *Draft) searchAll(ctx context.Context, q sqlx.QueryerContext, s list.Sec
 	return nil
 }
 
-// take moves an entry from a segment into the list; where the list has it too, the
-// list's stays. It reports false where the segment does not have it.
+// take moves an entry from a segment into the list; if the list has it, that stays. It
+// reports false where the segment does not have it.
 func (d *Draft) take(g *segment, id uint64) bool {
 	if g.Section == list.Followers {
 		_, at := g.list.Times(id)
@@ -185,7 +183,7 @@ func (d *Draft) take(g *segment, id uint64) bool {
 	return true
 }
 
-// open returns a segment opened for edits, the same one each time.
+// open opens a segment for edits; the same segment again is the one opened before.
 func (d *Draft) open(g Segment) (*segment, error) {
 	for _, have := range d.segments {
 		if have.Section == g.Section && have.Seq == g.Seq {

@@ -26,21 +26,19 @@ type Rebuilt struct {
 	Unknown []uint64       // those of Evidence.Unknown that were named and are no accounts
 }
 
-// Rebuild puts an account's row and archive right by themselves while it holds the
-// row's lock. Lists are put in order. An id that stands more than once, in the row,
-// in the archive or in both, stands once afterwards, in the row, put together as
-// Salvage does. What stands in a segment where it does not belong moves to the row.
-// Headers are those of their segments, counts are what is kept plus what is archived,
-// and columns are those of the list.
+// Rebuild repairs an account's row and archive under the row's lock. Lists are sorted. An
+// id that stands more than once, in row or archive, stands once afterwards, in the row,
+// merged as Salvage does. Entries of a segment that do not belong there move to the row.
+// Headers, counts and columns are then those of the lists.
 //
-// With evidence the others are right: follows, and since when, are those that they
-// have, whatever stood in the row, and who blocked the owner or asks to follow it is
-// only who says so. What the owner alone decides, whom it blocks, asks or mutes and
-// its options, stays as far as it can be read, and what others know of it is added.
+// With evidence the others are right: follows and their times are those that they have,
+// and only who says so blocked the owner or asks to follow it. What the owner alone
+// decides, whom it blocks, asks or mutes and its options, stays as far as it can be read,
+// and what others know of it is added.
 //
-// Nothing changes between the row and another without a swap of both, so evidence is
-// true as long as the row has the ver it had before; where it was written to, those
-// who matter are read again while the row is locked, up to maxReadAgain.
+// Nothing between two rows changes without a swap of both, so evidence is true as long as
+// the row has the same ver. Where it was written to, those who matter are read again under
+// the lock, up to maxReadAgain.
 //
 // Without evidence, or with KeepOwn, it answers ErrLost where something cannot be
 // read, and changes nothing. It wraps repo.ErrConflict where the swap is lost again
@@ -58,9 +56,8 @@ func (s *Store) Rebuild(ctx context.Context, id uint64, ev *Evidence) (done Rebu
 	return done, nil
 }
 
-// Empty takes everything out of the row and archive of an account that does not exist,
-// and reports whether there was anything. It changes nothing where the account exists
-// by then, as one that came to be a moment ago.
+// Empty deletes everything in the row and archive of an account that does not exist, and
+// reports whether there was anything. It changes nothing where the account exists by then.
 func (s *Store) Empty(ctx context.Context, id uint64) (was bool, err error) {
 	err = s.repair(ctx, id, func(tx *sqlx.Tx, row Row) (*Draft, error) {
 		r := newRebuild(s, tx, row, nil)
@@ -99,7 +96,7 @@ func (s *Store) repair(ctx context.Context, id uint64, edit func(tx *sqlx.Tx, ro
 	return repo.ErrConflict
 }
 
-// rebuild is one account on its way to be right.
+// rebuild is one account under repair.
 type rebuild struct {
 	store   *Store
 	q       sqlx.QueryerContext
@@ -140,8 +137,7 @@ func newRebuild(s *Store, tx *sqlx.Tx, row Row, ev *Evidence) *rebuild {
 	return r
 }
 
-// run finds what is wrong in a first pass over the segments and puts it right in a
-// second.
+// run finds what is wrong in a first pass over the segments and repairs it in a second.
 func (r *rebuild) run(ctx context.Context) (err error) {
 	r.inspect(r.list)
 	if err := eachSegment(ctx, r.q, r.row.AccountID, r.inspectSegment); err != nil {
@@ -178,7 +174,7 @@ func (r *rebuild) run(ctx context.Context) (err error) {
 	return nil
 }
 
-// inspect notes the edges of a list, and which of them are to be others.
+// inspect notes the edges of a list, and which of them have to change.
 func (r *rebuild) inspect(l *list.List) {
 	for s := list.Friends; s <= list.Following; s++ {
 		from := len(r.ids)
@@ -191,9 +187,9 @@ func (r *rebuild) inspect(l *list.List) {
 	}
 }
 
-// inspectSegment notes what is archived. A segment newer than its row is one whose row
-// was lost, or put back from a backup: the row that is written now must be newer, or
-// it would make segments under names that are taken.
+// inspectSegment notes what is archived. A segment is newer than its row where the row was
+// lost or restored from a backup: the row that is written now must be newer, or it would
+// make segments under names that are taken.
 func (r *rebuild) inspectSegment(g Segment) error {
 	l, lost := Salvage(g.List)
 	r.lost = r.lost || len(lost) > 0
@@ -207,8 +203,8 @@ func (r *rebuild) inspectSegment(g Segment) error {
 	return nil
 }
 
-// repairSegment puts one segment right, if anything is wrong with it. One that is
-// newer than its row goes back into the row: it stands where a segment to come will.
+// repairSegment repairs one segment. One that is newer than its row goes back into the
+// row, as a later segment may get its name.
 func (r *rebuild) repairSegment(g Segment) error {
 	l, lost := Salvage(g.List)
 	if g.Own {
@@ -234,7 +230,7 @@ func (r *rebuild) repairSegment(g Segment) error {
 	return nil
 }
 
-// repairOwn takes out of the rows of relation_own what is out of place.
+// repairOwn deletes the rows of relation_own that do not belong there.
 func (r *rebuild) repairOwn(l *list.List) {
 	had := l.Clone()
 	r.strip(l)
@@ -265,7 +261,7 @@ func (r *rebuild) drop(g Segment) error {
 	return nil
 }
 
-// strip takes the edges that are to move out of a list, and all about who is unknown.
+// strip removes from a list the edges that are to move, and unknown accounts.
 func (r *rebuild) strip(l *list.List) {
 	for id := range r.unknown {
 		if l.Rel(id) != 0 {
@@ -282,7 +278,7 @@ func (r *rebuild) strip(l *list.List) {
 	}
 }
 
-// forget takes what stands about id beside the edges out of a list.
+// forget removes from a list what it has about id apart from edges.
 func forget(l *list.List, id uint64) {
 	for _, s := range timed {
 		l.Drop(s, id)
@@ -303,7 +299,7 @@ func (r *rebuild) takeBack(l *list.List, s list.Section) {
 	}
 }
 
-// take removes an id from the edges of a list and returns what stood there.
+// take removes the edges with id from a list and returns them.
 func take(l *list.List, id uint64) []list.Edge {
 	e := edgeIn(l, id)
 	l.DropFollowing(id)
@@ -311,7 +307,7 @@ func take(l *list.List, id uint64) []list.Edge {
 	return e.edges(id)
 }
 
-// finish puts into the row what moved and what others know.
+// finish adds to the row what moved and what others know.
 func (r *rebuild) finish() {
 	stood := list.New()
 	stood.Merge(r.taken)
@@ -352,21 +348,20 @@ func (r *rebuild) finish() {
 	}
 }
 
-// holds reports whether the row or the archive had id in friends, followers or
-// following.
+// holds reports whether row or archive had id in friends, followers or following.
 func (r *rebuild) holds(id uint64) bool {
 	_, ok := slices.BinarySearch(r.ids, id)
 	return ok
 }
 
-// lacks reports whether an entry that another row has a counterpart of is to be added.
+// lacks reports whether an entry whose counterpart another row has is to be added.
 func (r *rebuild) lacks(b Beside) bool {
 	_, there := r.list.Time(b.Section, b.ID)
 	return !there && !r.archived[besideKey{b.Section, b.ID}] && !r.unknown[b.ID]
 }
 
-// unsaid returns those who blocked the owner or asked to follow it as the list has it,
-// and do not say so.
+// unsaid returns the entries of blocked_by and requests that the others' rows do not
+// confirm.
 func (r *rebuild) unsaid() (out []besideKey) {
 	for _, s := range []list.Section{list.BlockedBy, list.Requests} {
 		for _, id := range r.list.AppendIDs(nil, s) {
@@ -378,7 +373,7 @@ func (r *rebuild) unsaid() (out []besideKey) {
 	return out
 }
 
-// right returns what the row must say of the edges with id where it says own.
+// right returns the edges that the row must have with id where it has own.
 func (r *rebuild) right(id uint64, own edge) edge {
 	if r.unknown[id] {
 		return edge{}

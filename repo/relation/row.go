@@ -40,9 +40,9 @@ func (c *Counts) Add(s list.Section, n int) {
 	}
 }
 
-// Columns are what a row says about the length of its list: what it
-// holds of followers and following, friends among them, and how many blocks its longest
-// section has. By blocks the trim job finds long rows.
+// Columns are what a row says about the length of its list: how many followers and
+// following it holds, friends among them, and how many blocks its longest section has, by
+// which the trim job finds long rows.
 type Columns struct{ KeptFollowers, KeptFollowing, Blocks uint32 }
 
 // BlockEntries is how many entries make a block, the unit of the column blocks.
@@ -93,8 +93,8 @@ func (r *Row) Archive() (Archive, error) {
 	return a, err
 }
 
-// Totals returns how many entries some sections have together, those in the archive
-// included, and how many these are.
+// Totals returns how many entries some sections have together, archived ones included,
+// and how many of them are archived.
 func (r *Row) Totals(sections ...list.Section) (all, archived int, err error) {
 	v, err := r.View()
 	if err != nil {
@@ -162,14 +162,12 @@ func unpack(m row.Meta, value, body []byte, partial bool) (Row, error) {
 	return r, err
 }
 
-// Archive says what of an account no longer stands in its list: of each section
-// how many entries, and a position that none of them is newer than. It stands in the
-// row, so that most questions do not read the archive. The zero Archive is
-// that of an account all of which is in its list.
+// Archive says what of an account lies in its archive: of each section how many entries,
+// and a position that none of them is newer than. It stands in the row, so that most
+// questions do not read the archive. The zero Archive is empty.
 type Archive struct {
-	// stamp is random, and another each time the archive changes, as by a trim or a
-	// recall. Whoever reads the archive after the row finds by it that the two go
-	// together.
+	// stamp is random and changes with the archive, as by a trim or a recall. It tells
+	// whoever reads the archive after the row whether the two go together.
 	stamp uint32
 	past  [list.Options + 1]past
 }

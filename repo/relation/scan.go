@@ -15,16 +15,15 @@ import (
 	"kith/repo/row"
 )
 
-// Outline is a row without its list, of which it tells the lengths of the sections.
-// Work on very many rows looks at these first: which rows moved, which are of interest,
-// how much memory reading them will take.
+// Outline is a row with the lengths of its list's sections instead of the list. Work on
+// very many rows reads these first: which rows changed, which are of interest, how much
+// memory they will take.
 type Outline struct {
 	AccountID uint64
 	Ver       uint64
 	Columns
 	list.Outline
-	// Err says that the list has bad bytes, which only its own account shall
-	// suffer from.
+	// Err says that the list has bad bytes; other accounts are not to suffer from it.
 	Err error
 }
 
@@ -175,11 +174,10 @@ func (s *Store) About(ctx context.Context) (int64, error) {
 	return n * (repo.Buckets / sampled), nil
 }
 
-// Examine hands an account's row and then its segments, one at a time, to row
-// and segment, all as of one moment. Where it finds that the archive was changed
-// meanwhile it calls them anew from the beginning, row first. If locked is set, or
-// that happens over and over, it holds the row's lock, without which nothing of
-// the account changes. An account without a row has Ver 0.
+// Examine hands an account's row and then its segments, one at a time, to row and segment,
+// all as of one moment. Where the archive changed meanwhile it begins anew, row first. With
+// locked, or where that happens again and again, it holds the row's lock, without which
+// nothing of the account changes. An account without a row has Ver 0.
 func (s *Store) Examine(ctx context.Context, id uint64, locked bool, row func(Row) error, segment func(Segment) error) error {
 	for try := 0; try < looseTries && !locked; try++ {
 		steady, err := s.examineLoose(ctx, id, row, segment)
@@ -215,9 +213,9 @@ const (
 	lockTries = 10
 )
 
-// examineLoose reads an account without a lock, and reports whether its archive
-// stood still meanwhile: then the row, at whatever moment it was read, goes with
-// it. Followers who come to an account that everybody follows change the row only.
+// examineLoose reads an account without a lock, and reports whether its archive did not
+// change meanwhile: then row and archive go together. New followers of an account that
+// everybody follows change the row only.
 func (s *Store) examineLoose(ctx context.Context, id uint64, row func(Row) error, segment func(Segment) error) (steady bool, err error) {
 	rows, err := s.Fresh(ctx, []uint64{id})
 	if err != nil {

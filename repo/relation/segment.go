@@ -29,8 +29,8 @@ type Header struct {
 	N        uint32       `db:"n"`
 }
 
-// After reports whether a commit after the one that gave the row this ver made the
-// segment: it would be newer than its row.
+// After reports whether the segment is newer than a row of this ver: made by a later
+// commit.
 func (h Header) After(ver uint64) bool { return h.Seq >= ver+repo.MinStep }
 
 // Newest returns the position of the newest entry.
@@ -39,8 +39,8 @@ func (h Header) Newest() list.Cursor { return list.Cursor{Time: h.NewestAt, ID: 
 // Oldest returns the position of the oldest entry.
 func (h Header) Oldest() list.Cursor { return list.Cursor{Time: h.OldestAt, ID: h.OldestID} }
 
-// Segment is an archive segment as it is stored, its list unproven. With Own it is
-// no stored one, but a list made of the rows of what the account did itself.
+// Segment is an archive segment as it is stored, its list not yet checked. With Own it is
+// not stored, but made of rows of relation_own.
 type Segment struct {
 	Header
 	Own  bool   `db:"-"`
@@ -92,10 +92,10 @@ func headers(ctx context.Context, q sqlx.QueryerContext, id uint64) ([]Header, e
 	return out, nil
 }
 
-// nextSegment returns the segment of a section with the oldest newest position that is
-// newer than c, or, where older is set, the newest that is older than c; at is
-// whether c itself counts. It wraps repo.ErrNotFound where there is none. Index:
-// by_position (bucket, account_id, section, newest_at, newest_id), the first of a range.
+// nextSegment returns the segment whose newest position is the next one newer than c or,
+// with older, the next one older; at includes c itself. It wraps repo.ErrNotFound where
+// there is none. Index: by_position (bucket, account_id, section, newest_at, newest_id),
+// the first of a range.
 func nextSegment(ctx context.Context, q sqlx.QueryerContext, id uint64, s list.Section, c list.Cursor, older, at bool) (Segment, error) {
 	than, way := `>`, ``
 	if older {
@@ -172,8 +172,8 @@ func (g Segment) open(id uint64) (*segment, error) {
 	return &segment{Header: g.Header, list: l}, nil
 }
 
-// Fits reports whether a segment's list is valid, has the entries of its
-// section and no others, and is what its header says.
+// Fits reports whether a segment's list is valid, has entries of its section only, and is
+// what its header says.
 func Fits(g Segment) bool {
 	if g.Own {
 		return true
@@ -213,11 +213,10 @@ type archiving struct {
 	made uint64 // segments so far
 }
 
-// put adds what was cut from a section to its segments. What is newer than all of
-// them, which mostly is everything, makes new ones, unless the newest is no more
-// than half full. Older entries, which an import or a recall brought into the row,
-// go into the segments between whose positions they lie, so that segments never
-// overlap and one of them is read to find an entry.
+// put adds what was cut from a section to its segments. What is newer than all of them,
+// mostly everything, makes new ones, unless the newest is at most half full. Older entries,
+// which an import or a recall brought into the row, go into the segments between whose
+// positions they lie: segments never overlap, and one is read to find an entry.
 func (a *archiving) put(ctx context.Context, s list.Section, cut *list.List) error {
 	all, err := headers(ctx, a.tx, a.row.AccountID)
 	if err != nil {

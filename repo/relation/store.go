@@ -44,9 +44,8 @@ func (s *Store) Counts(ctx context.Context, ids []uint64) ([]Counts, error) {
 	return out, nil
 }
 
-// Load opens the rows of ids, from the database if fresh, else through the
-// cache. Whoever is answered from fresh rows is not to read older ones
-// afterwards, so the cache gets them too.
+// Load opens the rows of ids, from the database if fresh, else through the cache. The
+// cache gets fresh rows too: who is answered from them must not read older ones later.
 func (s *Store) Load(ctx context.Context, ids []uint64, fresh bool) (map[uint64]*Draft, error) {
 	if !fresh {
 		rows, err := s.Rows(ctx, ids)
@@ -80,16 +79,14 @@ func openAll(rows []Row) (map[uint64]*Draft, error) {
 	return drafts, nil
 }
 
-// A list of longList bytes or more is not read again under its lock where a draft has
-// it already.
+// longList is from how many bytes on a loaded list is not read again under its lock.
 const longList = 16 << 10
 
-// Locked opens the rows of ids while it holds their locks, lets edit work on
-// them and swaps what edit returns. Where Swap would lose again and again to
-// other processes, this waits its turn instead. While the locks are held the
-// segments stand still too, so this is where drafts get what they lack: edit then
-// runs again. The long list of a draft that was loaded before is not sent again
-// where its ver is the same.
+// Locked opens the rows of ids under their locks and swaps what edit returns. Where Swap
+// would lose again and again to other processes, this waits its turn instead. The archive
+// does not change meanwhile either, so drafts are given the entries that they lack, and
+// edit runs again. The long list of a draft that was loaded before is not sent again where
+// its ver is the same.
 func (s *Store) Locked(ctx context.Context, ids []uint64, loaded map[uint64]*Draft, edit func(map[uint64]*Draft) ([]Row, error)) (won bool, err error) {
 	var held []Row
 	for _, id := range ids {

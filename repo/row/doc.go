@@ -37,11 +37,10 @@
 //
 // # Failure
 //
-// A lost swap is reported as such and changes nothing. After a lost connection the rows
-// are read back. The swap was won if a row holds exactly what was sent, and lost if one
-// is as it was: the caller redoes its edits, which must be idempotent. If all have been
-// changed by others since, nobody knows, and the caller gets repo.ErrUnavailable: what
-// the edits did may have been seen and undone by others meanwhile. A statement that
-// reaches the server late is stopped by its guard. After any other error the cache
-// forgets the rows.
+// A lost swap is reported as such and changes nothing. After a lost connection the rows are
+// read back. The swap was won if a row holds exactly what was sent, and lost if one is as it
+// was: the caller redoes its edits, which must be idempotent. If others have changed all of
+// them since, the caller gets repo.ErrUnavailable and redoes nothing, since others may have
+// seen and undone the edits. The guard stops a statement that reaches the server late. After
+// any other error the cache drops the rows.
 package row

@@ -115,8 +115,7 @@ func (s *Store[R]) Rows(ctx context.Context, ids []uint64) ([]R, error) { return
 // Row is Rows of one.
 func (s *Store[R]) Row(ctx context.Context, id uint64) (R, error) { return s.rows.One(ctx, id) }
 
-// Heads is Rows for who shows them and needs no list: see cache.Cache. The lists may be
-// empty.
+// Heads is Rows without a need for the lists, which may be empty: see cache.Cache.
 func (s *Store[R]) Heads(ctx context.Context, ids []uint64) ([]R, error) {
 	return s.heads.Read(ctx, ids)
 }
@@ -135,8 +134,7 @@ func (s *Store[R]) loadHeads(ctx context.Context, ids []uint64) (map[uint64]R, e
 	return s.load(ctx, s.db, ids, `''`, nil, "")
 }
 
-// lock reads rows under their locks. Those of held that are current are not read again,
-// as their lists may be long.
+// lock reads rows under their locks. Lists of held that are current are not sent again.
 func (s *Store[R]) lock(ctx context.Context, tx *sqlx.Tx, ids []uint64, held []R) (map[uint64]R, error) {
 	if len(held) == 0 {
 		return s.load(ctx, tx, ids, `list`, nil, ` FOR UPDATE`)

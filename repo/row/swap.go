@@ -48,8 +48,9 @@ func (s *Store[R]) attached(r R) bool { return s.kind.Attached != nil && s.kind.
 // turn instead. Of held, up to MaxHeld rows, those that are current are not read again.
 //
 // The returned rows have their next ver afterwards. The cache gets them and those that
-// were only read: whoever is answered from them is not to read older ones later. Not won, without an error, means that nothing was changed and that all
-// may be done again. An error of edit is returned.
+// were only read: who is answered from them must not read older ones later. Not won,
+// without an error, means that nothing was changed and all may be done again. An error of
+// edit is returned.
 func (s *Store[R]) Locked(ctx context.Context, ids []uint64, held []R, edit func(tx *sqlx.Tx, rows map[uint64]R) ([]R, error)) (won bool, err error) {
 	var sent []R
 	var read map[uint64]R
@@ -95,11 +96,10 @@ func (s *Store[R]) swap(ctx context.Context, tx *sqlx.Tx, rows []R) error {
 // errNoBase says that a row which was read, or was in the cache, is not there.
 var errNoBase = fmt.Errorf("a row that is to be changed is not there: %w", repo.ErrConflict)
 
-// statement sends the guarded bulk statement. Index: PRIMARY (bucket, account_id). It lets
-// all rows through only where ver is one step behind in each of them: elsewhere ver
-// underflows, which is an error and undoes the statement. Where it inserted more than the
-// rows that are new it is errNoBase: the server counts an inserted row once and an updated
-// one twice.
+// statement sends the guarded bulk statement. Index: PRIMARY (bucket, account_id). Where
+// the ver of a row is not one step behind it underflows, which is an error and undoes the
+// statement. The server counts an inserted row once and an updated one twice: where it
+// inserted more than the new rows the error is errNoBase.
 func (s *Store[R]) statement(ctx context.Context, x sqlx.ExecerContext, rows []*R) error {
 	args, want := make([]any, 0, (4+len(s.kind.Columns))*len(rows)+2), int64(len(rows))
 	for _, r := range rows {
@@ -185,16 +185,14 @@ func (s *Store[R]) resolve(ctx context.Context, rows []R, err error) (won bool, 
 // caller's own time.
 const readBackTime = 5 * time.Second
 
-// readBack finds out whether a swap with an unknown outcome took effect. A row that
-// holds exactly what was sent proves that all did, since rows are swapped all or
-// none; one that is as it was before proves that it did not, or on an engine that
-// shards not everywhere: then the edits are redone. Where others have changed every
-// row since, nothing proves anything, as a ver does not tell which came before. Then
-// the edits must not be redone, for what they did may have been seen and undone by
-// others meanwhile. The caller gets an error, and may ask again.
+// readBack finds out whether a swap with an unknown outcome took effect. A row that holds
+// exactly what was sent proves that all did, since rows are swapped all or none. One that
+// is as before proves that it did not, or on an engine that shards not everywhere: the
+// edits are redone. Where others have changed every row since, there is no proof, and the
+// edits must not be redone: others may have seen and undone them. The caller gets an error
+// and may ask again.
 //
-// Unless the swap was won the cache forgets the rows, so that nobody is shown what
-// may have been replaced.
+// Unless the swap was won the cache drops the rows, which may have been replaced.
 func (s *Store[R]) readBack(ctx context.Context, rows []R, cause error) (won bool, err error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), readBackTime)
 	defer cancel()
