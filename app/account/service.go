@@ -16,14 +16,11 @@ import (
 // MaxDisplayName is the length of a display name in characters.
 const MaxDisplayName = 100
 
-// MaxAsked is how many accounts one question may name.
-const MaxAsked = 40
-
-// names are what a username may be: as in Mastodon, letters, digits and
-// underscores, with dots and dashes inside.
+// names matches a username: as in Mastodon, letters, digits and underscores, with dots
+// and dashes inside.
 var names = regexp.MustCompile(`^[A-Za-z0-9_]([A-Za-z0-9_.-]{0,58}[A-Za-z0-9_])?$`)
 
-// Store keeps accounts.
+// Store keeps accounts. It is an interface because tests put their own in.
 type Store interface {
 	Show(ctx context.Context, ids []uint64) ([]account.Account, error)
 	ByName(ctx context.Context, name string) (account.Account, error)
@@ -41,8 +38,8 @@ type Service struct {
 // New makes a Service.
 func New(store Store, now func() time.Time) *Service { return &Service{store: store, now: now} }
 
-// Fresh is what a new account is made from. ID 0 lets kith make one; an empty
-// DisplayName means the username.
+// Fresh is a new account. With ID 0 kith makes an id; an empty DisplayName means the
+// username.
 type Fresh struct {
 	ID          uint64
 	Username    string
@@ -83,8 +80,8 @@ func (f Fresh) check() error {
 	return nil
 }
 
-// Get returns the account of each id, in their order, with Ver 0 where there is
-// none. What another process has changed may show a second later.
+// Get returns the account of each id, in their order, with Ver 0 where there is none. A
+// change by another process may show a second later.
 func (s *Service) Get(ctx context.Context, ids []uint64) ([]account.Account, error) {
 	found, err := s.store.Show(ctx, ids)
 	return found, app.From(err)
@@ -102,7 +99,7 @@ func (s *Service) One(ctx context.Context, id uint64) (account.Account, error) {
 	return found[0], nil
 }
 
-// ByName returns the account that has the name, in any case, or a refusal.
+// ByName returns the account with the name, in any case, or a refusal.
 func (s *Service) ByName(ctx context.Context, name string) (account.Account, error) {
 	if !names.MatchString(name) {
 		return account.Account{}, app.Refuse(app.NotFound, "Record not found")
@@ -117,7 +114,7 @@ func (s *Service) SetLocked(ctx context.Context, id uint64, locked bool) (accoun
 	return a, app.From(err)
 }
 
-// Walk returns up to limit accounts that follow the given one in key order; 0 begins.
+// Walk returns up to limit accounts after the given one in key order; 0: from the first.
 func (s *Service) Walk(ctx context.Context, after uint64, limit int) ([]account.Account, error) {
 	page, err := s.store.Walk(ctx, after, limit)
 	return page, app.From(err)

@@ -5,17 +5,15 @@ import (
 	"time"
 )
 
-// How what happened is remembered.
 const (
 	onceIn    = time.Hour
 	maxMemory = 32_768 // in each of two generations
 )
 
-// memory knows what happens for the first time within an hour. When one
-// generation is full it becomes the old one, and the old one is forgotten, so
-// that what happens very much is counted a little more often instead of taking
-// more memory. It takes all it will ever take from the start, some 2 MB a
-// generation, so that a server's memory does not grow for hours.
+// memory knows what happens for the first time within an hour. A full generation becomes
+// the old one, and the old one is forgotten: under load things count a little more often
+// instead of taking more memory. Both are allocated at the start, some 2 MB each, so that
+// a server's memory does not grow for hours.
 type memory[K comparable] struct {
 	mu       sync.Mutex
 	now, old map[K]int64 // unix seconds
@@ -25,8 +23,7 @@ func newMemory[K comparable]() *memory[K] {
 	return &memory[K]{now: make(map[K]int64, maxMemory), old: make(map[K]int64, maxMemory)}
 }
 
-// first reports whether k did not happen within the last hour, and remembers
-// that it did now.
+// first reports whether k did not happen within the last hour, and notes that it did now.
 func (m *memory[K]) first(k K, at time.Time) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -17,7 +17,7 @@ const (
 	refused = "refused" // by the database, which would do so again
 )
 
-// NewMetrics makes the metrics and registers them; reg nil keeps them unseen.
+// NewMetrics makes the metrics and registers them, unless reg is nil.
 func NewMetrics(reg prometheus.Registerer) *Metrics {
 	m := &Metrics{
 		recorded: prometheus.NewCounter(prometheus.CounterOpts{Name: "kith_interactions_recorded_total", Help: "Interactions taken into the buffer."}),
@@ -27,7 +27,7 @@ func NewMetrics(reg prometheus.Registerer) *Metrics {
 		waiting: prometheus.NewGauge(prometheus.GaugeOpts{Name: "kith_interactions_waiting", Help: "Interactions that the last flush left in the buffer."}),
 	}
 	for _, reason := range []string{full, ended, unknown, refused} {
-		m.dropped.WithLabelValues(reason) // 0, from which an increase is seen
+		m.dropped.WithLabelValues(reason) // begins at 0, so that the first increase shows
 	}
 	if reg != nil {
 		reg.MustRegister(m.recorded, m.dropped, m.written, m.waiting)

@@ -22,7 +22,7 @@ import (
 // Event is one thing that an account did with another.
 type Event = interaction.Event
 
-// The kinds that the service records by itself. Others come from the product.
+// The kinds that kith records by itself. Others come from the product.
 const (
 	Follow = "follow"
 	Visit  = "visit"
@@ -37,7 +37,7 @@ const (
 // flushTime bounds one flush to the database.
 const flushTime = 10 * time.Second
 
-// Log keeps batches of events. It, Marks and Accounts are interfaces since tests let
+// Log keeps batches of events. It, Marks and Accounts are interfaces because tests let
 // them fail.
 type Log interface {
 	Append(ctx context.Context, batches []interaction.Batch) error
@@ -57,9 +57,9 @@ type Accounts interface {
 type Config struct {
 	Log   Log
 	Marks Marks
-	// Accounts are looked up before a flush; nil takes all to exist.
+	// Accounts are looked up before a flush; nil: all exist.
 	Accounts Accounts
-	// Weighs reports whether a kind counts; others are refused.
+	// Weighs reports whether a kind counts; others are ignored.
 	Weighs func(kind string) bool
 	// Buffer is how many events may wait, 0 for DefaultBuffer.
 	Buffer int
@@ -81,16 +81,16 @@ type Recorder struct {
 
 	mu      sync.Mutex
 	waiting []Event
-	taken   int // events of a flush on its way, or that failed
+	taken   int // events of a flush under way, or of one that failed
 	marks   map[uint64]uint32
 	closed  bool
 
-	full    chan struct{} // a flush should not wait for its time
+	full    chan struct{} // has an element when a flush should come early
 	stop    chan struct{}
 	stopped chan struct{}
 
-	// The flusher's own: events whose accounts are still to be looked up, events
-	// whose accounts exist, and the batches of a flush that failed.
+	// The flusher's own: events whose accounts must still be looked up, events whose
+	// accounts exist, and the batches of a flush that failed.
 	unsure, sure []Event
 	pending      []interaction.Batch
 }
@@ -120,16 +120,15 @@ func New(cfg Config) *Recorder {
 // Counts reports whether events of a kind are taken.
 func (r *Recorder) Counts(kind string) bool { return r.cfg.Weighs(kind) }
 
-// Record takes events. Those of an account with itself, of a kind that does not
-// count or with an id that no account can have mean nothing and are passed over; a
-// time that lies ahead, or is 0, is taken as now.
+// Record takes events. It ignores those of an account with itself, of a kind that does
+// not count or with an id that no account can have. A time in the future, or 0, means now.
 func (r *Recorder) Record(events ...Event) {
 	now := uint32(r.cfg.Now().Unix())
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	kept := 0
 	for _, e := range events {
-		if e.Actor == e.Target || !validID(e.Actor) || !validID(e.Target) || !r.cfg.Weighs(e.Kind) {
+		if e.Actor == e.Target || min(e.Actor, e.Target) == 0 || max(e.Actor, e.Target) > list.MaxID || !r.cfg.Weighs(e.Kind) {
 			continue
 		}
 		if r.closed {
@@ -155,17 +154,15 @@ func (r *Recorder) Record(events ...Event) {
 	}
 }
 
-func validID(id uint64) bool { return id > 0 && id <= list.MaxID }
-
-// Changed notes that somebody follows another, now or since a request was accepted.
-// It is a listener of app/relation.
+// Changed records a new follow, also one by an accepted request. It is a listener of
+// app/relation.
 func (r *Recorder) Changed(c relation.Change) {
 	if c.Kind == relation.Followed && (c.Act == relation.ActFollow || c.Act == relation.ActAuthorize) {
 		r.Record(Event{Actor: c.Actor, Target: c.Target, Kind: Follow})
 	}
 }
 
-// Visit notes that viewer looked at the page of target.
+// Visit records that viewer looked at the page of target.
 func (r *Recorder) Visit(viewer, target uint64) {
 	if viewer == target || viewer == 0 || !r.visits.first(pair{viewer, target}, r.cfg.Now()) {
 		return
@@ -173,10 +170,10 @@ func (r *Recorder) Visit(viewer, target uint64) {
 	r.Record(Event{Actor: viewer, Target: target, Kind: Visit})
 }
 
-// maxMarks bounds the accounts that wait to be noted as seen.
+// maxMarks bounds the accounts whose marks wait for the flush.
 const maxMarks = 100_000
 
-// Seen notes that an account is there.
+// Seen notes that an account is active.
 func (r *Recorder) Seen(account uint64) {
 	now := r.cfg.Now()
 	if account == 0 || !r.seen.first(account, now) {
@@ -204,8 +201,8 @@ func (r *Recorder) run() {
 	}
 }
 
-// Close takes no more and flushes what waits. What ctx leaves no time for is
-// lost, counted and in the error.
+// Close flushes what waits and takes no more. What ctx leaves no time for is lost, and
+// the error counts it.
 func (r *Recorder) Close(ctx context.Context) error {
 	r.mu.Lock()
 	again := r.closed
@@ -218,7 +215,7 @@ func (r *Recorder) Close(ctx context.Context) error {
 	select {
 	case <-r.stopped:
 		r.flush(ctx)
-	case <-ctx.Done(): // the flusher hangs, and ends by itself
+	case <-ctx.Done(): // the flusher hangs until its own deadline
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -256,12 +253,12 @@ func (r *Recorder) flush(ctx context.Context) {
 	}
 }
 
-// siftEvents is how many events are sifted at once: their accounts are one
-// statement where the cache knows none of them.
+// siftEvents is how many events are checked at once: their accounts are one statement
+// where the cache has none of them.
 const siftEvents = account.MaxRows / 2
 
-// sift passes on the events whose accounts exist and drops the others, as far as
-// the accounts can be looked up.
+// sift moves the events whose accounts exist from unsure to sure and drops the others,
+// as long as accounts can be looked up.
 func (r *Recorder) sift(ctx context.Context) error {
 	for len(r.unsure) > 0 {
 		part := r.unsure[:min(len(r.unsure), siftEvents)]
@@ -305,8 +302,7 @@ func (r *Recorder) existing(ctx context.Context, events []Event) ([]Event, error
 	return kept, nil
 }
 
-// write appends the pending batches, a statement at a time; those that are
-// written are pending no more.
+// write appends the pending batches to the log, a statement at a time.
 func (r *Recorder) write(ctx context.Context) error {
 	for len(r.pending) > 0 {
 		part := r.pending[:statement(r.pending)]
@@ -314,7 +310,7 @@ func (r *Recorder) write(ctx context.Context) error {
 		if err != nil && mayPass(err) {
 			return err
 		}
-		if err != nil { // it would stand in the way of all others for ever
+		if err != nil { // it would block all others for ever
 			r.cfg.Metrics.drop(refused, eventsIn(part))
 			r.cfg.Logger.Error("interactions dropped", "events", eventsIn(part), "err", err)
 		} else {
@@ -331,7 +327,7 @@ func mayPass(err error) bool {
 	return errors.Is(err, repo.ErrUnavailable) || errors.Is(err, repo.ErrConflict)
 }
 
-// statementBytes is about how long a statement gets: far below any packet limit.
+// statementBytes is about the longest statement: far below any packet limit.
 const statementBytes = 256 << 10
 
 // statement returns how many batches go into one statement.
@@ -354,8 +350,8 @@ func eventsIn(batches []interaction.Batch) int {
 	return n
 }
 
-// mark writes who was seen. What fails is not tried again: who is there is seen
-// again within the hour.
+// mark writes who was seen. A failure is not retried: who is active is seen again within
+// the hour.
 func (r *Recorder) mark(ctx context.Context, marks map[uint64]uint32) error {
 	all := make([]seen.Mark, 0, len(marks))
 	for id, at := range marks {

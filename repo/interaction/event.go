@@ -39,8 +39,8 @@ type Batch struct {
 	Events []byte `db:"events"`
 }
 
-// Batches packs events into batches, one or more for each bucket, in key order.
-// newID gives each its id; it must never give one twice.
+// Batches packs events into batches, one or more for each bucket, in key order. newID
+// must never return an id twice.
 func Batches(events []Event, newID func() uint64) []Batch {
 	events = slices.Clone(events)
 	slices.SortStableFunc(events, func(a, b Event) int { return repo.CompareKeys(a.Actor, b.Actor) })
@@ -59,8 +59,7 @@ func Batches(events []Event, newID func() uint64) []Batch {
 	return out
 }
 
-// FirstID returns the lowest id that a batch made at or after the given unix
-// milliseconds can have.
+// FirstID returns the lowest id of a batch made at or after the given unix milliseconds.
 func FirstID(millis int64) uint64 { return uint64(millis) << randomBits }
 
 // NewID returns the id of a batch made at the given unix milliseconds; random
@@ -69,8 +68,8 @@ func NewID(millis int64, random uint64) uint64 {
 	return FirstID(millis) | random&(1<<randomBits-1)
 }
 
-// randomBits leave 42 bits for milliseconds, which last until 2109, and one
-// batch in four million of the same millisecond and bucket unlucky.
+// randomBits leave 42 bits for milliseconds, which last until 2109. Two batches of one
+// millisecond and bucket have the same id once in four million times.
 const randomBits = 22
 
 // ErrFormat says that bytes are no batch. Every decode error wraps it.
@@ -144,7 +143,7 @@ func (b Batch) Decode() ([]Event, error) {
 	return out, nil
 }
 
-// reader takes a batch apart; bad is set once it ran out of bytes.
+// reader reads a batch; bad is set once it ran out of bytes.
 type reader struct {
 	b   []byte
 	bad bool

@@ -12,19 +12,19 @@ import (
 	"kith/repo/db"
 )
 
-// MaxRows bounds how many batches one statement writes, reads or deletes; it is
-// far below where MariaDB turns an IN list into a temporary table.
+// MaxRows is how many batches one statement writes, reads or deletes at most: far fewer
+// than make MariaDB turn an IN list into a temporary table.
 const MaxRows = 480
 
 // Store writes and reads the log. It is safe for concurrent use.
 type Store struct{ db *sqlx.DB }
 
-// New makes a store. Statements here are small and many: the pool should
-// interpolate arguments.
+// New makes a store. Its statements are small and many: the pool should interpolate
+// arguments.
 func New(pool *sqlx.DB) *Store { return &Store{db: pool} }
 
-// Append adds batches to the log, at most MaxRows, all or none. Those that are
-// there already stay as they are. Index: PRIMARY (bucket, batch_id).
+// Append adds at most MaxRows batches to the log, all or none. Existing ones stay as they
+// are. Index: PRIMARY (bucket, batch_id).
 func (s *Store) Append(ctx context.Context, batches []Batch) error {
 	if len(batches) == 0 {
 		return nil
@@ -49,8 +49,8 @@ func (s *Store) Next(ctx context.Context, bucket uint16) (uint16, error) {
 	return db.NextBucket(ctx, s.db, `interaction`, bucket)
 }
 
-// Load returns the oldest batches of a bucket whose ids come after one and are
-// below another, at most limit. Index: PRIMARY, a range.
+// Load returns the oldest batches of a bucket with ids after one and below another, at
+// most limit. Index: PRIMARY, a range.
 func (s *Store) Load(ctx context.Context, bucket uint16, after, below uint64, limit int) ([]Batch, error) {
 	var out []Batch
 	err := s.db.SelectContext(ctx, &out, `SELECT bucket, batch_id, n, events FROM interaction WHERE bucket = ? AND batch_id > ? AND batch_id < ? ORDER BY batch_id LIMIT ?`, bucket, after, below, min(limit, MaxRows))
@@ -60,8 +60,8 @@ func (s *Store) Load(ctx context.Context, bucket uint16, after, below uint64, li
 	return out, nil
 }
 
-// Count returns how many events wait in buckets from the first to the last.
-// Index: PRIMARY, a range a bucket; it reads every batch in it.
+// Count returns how many events wait in the buckets first to last. Index: PRIMARY, a
+// range a bucket; it reads every batch.
 func (s *Store) Count(ctx context.Context, first, last uint16) (int64, error) {
 	var n int64
 	var buckets []any
@@ -75,8 +75,8 @@ func (s *Store) Count(ctx context.Context, first, last uint16) (int64, error) {
 	return n, nil
 }
 
-// Delete removes batches of one bucket inside a transaction. It wraps
-// repo.ErrConflict where one of them is gone: another process has folded it.
+// Delete removes batches of one bucket inside a transaction. Its error wraps
+// repo.ErrConflict where one is gone: another process has folded it.
 // Index: PRIMARY (bucket, batch_id), one row a batch.
 func Delete(ctx context.Context, tx *sqlx.Tx, bucket uint16, batches []Batch) error {
 	for part := range slices.Chunk(batches, MaxRows) {
