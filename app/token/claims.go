@@ -14,12 +14,12 @@ import (
 	"github.com/golang-jwt/jwt/v5"
 )
 
-// types are the kinds of token that say what somebody may do. Others, such as
-// logout+jwt or dpop+jwt, are signed with the same keys and mean something else.
+// types are the kinds of access tokens. Others, such as logout+jwt or dpop+jwt, are signed
+// with the same keys and mean something else.
 var types = []string{"JWT", "at+jwt"}
 
-// shaped reports whether text is three parts of base64url, which decoders that
-// skip line breaks do not check.
+// shaped reports whether text is three parts of base64url. Decoders do not check that:
+// they skip line breaks.
 func shaped(text string) bool {
 	other := func(r rune) bool {
 		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' || r == '_' || r == '.')
@@ -27,8 +27,8 @@ func shaped(text string) bool {
 	return len(text) <= MaxToken && strings.Count(text, ".") == 2 && !strings.ContainsFunc(text, other)
 }
 
-// keyID checks the header of a token and returns the key that it names, nil
-// for none. Keys and addresses of keys in a header are never looked at.
+// keyID checks the header of a token and returns the key that it names, nil for none.
+// Keys and addresses of keys in a header are ignored.
 func keyID(text string) (*string, error) {
 	part, _, _ := strings.Cut(text, ".")
 	raw, err := base64.RawURLEncoding.DecodeString(part)
@@ -55,13 +55,13 @@ func keyID(text string) (*string, error) {
 	return kid, nil
 }
 
-// wire is the claims as they stand in a token.
+// wire is the claims of a token.
 type wire struct {
 	jwt.RegisteredClaims
 	Scope string `json:"scope"`
 }
 
-// UnmarshalJSON reads the claims that count; others may be anything.
+// UnmarshalJSON reads the known claims and ignores others.
 func (w *wire) UnmarshalJSON(b []byte) error {
 	members, err := object(b)
 	if err != nil {
@@ -85,7 +85,7 @@ func asAudience(raw json.RawMessage) (jwt.ClaimStrings, error) {
 	return all, nil
 }
 
-// lastSecond is the last that a date of four digits has.
+// lastSecond ends the year 9999.
 const lastSecond = 253402300799
 
 // asTime reads seconds since 1970. Fractions are allowed and dropped.
@@ -100,9 +100,9 @@ func asTime(raw json.RawMessage) (*jwt.NumericDate, error) {
 	return jwt.NewNumericDate(time.Unix(int64(*seconds), 0)), nil
 }
 
-// object takes a JSON object apart. encoding/json would match names in any
-// case and let the last of several win; another reader of the same bytes would
-// see something else. Here a name counts as it is written and stands once.
+// object decodes a JSON object strictly. encoding/json would match names in any case and
+// take the last of several; another program would read something else. Here a name counts
+// as written and comes once.
 func object(b []byte) (map[string]json.RawMessage, error) {
 	if !utf8.Valid(b) || !json.Valid(b) {
 		return nil, errors.New("it is not JSON in UTF-8")
@@ -119,7 +119,7 @@ func object(b []byte) (map[string]json.RawMessage, error) {
 		}
 		text, _ := name.(string) // valid JSON has no other names
 		if _, twice := members[text]; twice {
-			return nil, fmt.Errorf("%q stands twice", text)
+			return nil, fmt.Errorf("%q is repeated", text)
 		}
 		var value json.RawMessage
 		if err := d.Decode(&value); err != nil {

@@ -18,32 +18,30 @@ import (
 	"kith/repo"
 )
 
-// How a JWKS is fetched. The first two and the time that app/api remembers a
-// session make the minute after which a key that is taken back is good for
-// nothing; a test adds them up.
+// How a JWKS is fetched. The first two and the time for which app/api remembers a session
+// make the minute after which a withdrawn key opens nothing; a test adds them up.
 const (
 	fetchAgain   = 20 * time.Second
 	fetchTimeout = 5 * time.Second
-	// Between two fetches because of an unknown key. Who sends tokens with made
-	// up keys causes no more than this.
+	// unknownKeyPause is between two fetches because of an unknown key: tokens with
+	// made up keys cause no more.
 	unknownKeyPause = 10 * time.Second
-	// maxRedirects is how often a fetch is sent elsewhere.
-	maxRedirects = 3
-	// keysKept is how long keys are believed while the sign-in does not answer.
+	maxRedirects    = 3
+	// keysKept is how long keys stay good while the sign-in does not answer.
 	keysKept = 24 * time.Hour
 )
 
-// errNoKeys says that there are no keys, or may be newer ones.
+// errNoKeys says that there are no keys, or newer ones could not be fetched.
 var errNoKeys = fmt.Errorf("the keys of the sign-in are not there: %w", repo.ErrUnavailable)
 
-// keySet is a key set as it was last read.
+// keySet is a key set as last read.
 type keySet struct {
 	keys   []key
 	read   time.Time
-	behind bool // a later fetch came to nothing
+	behind bool // a later fetch failed
 }
 
-// jwks is the key set of a file, or of an address that is asked again.
+// jwks is the key set of a file, or of an address that is fetched again.
 type jwks struct {
 	address string // empty: it was a file
 	client  *http.Client
@@ -51,11 +49,11 @@ type jwks struct {
 	problem func(error)
 	set     atomic.Pointer[keySet]
 
-	turn  chan struct{} // who holds it fetches and may look at asked
-	asked time.Time     // when for an unknown key
+	turn  chan struct{} // a lock for a fetch and asked, which a caller can leave
+	asked time.Time     // the last fetch for an unknown key
 }
 
-// openJWKS reads a key set from a file or follows the one at an address.
+// openJWKS reads a key set from a file, or fetches one from an address until ctx ends.
 func openJWKS(ctx context.Context, cfg Config) (*jwks, error) {
 	j := &jwks{now: cfg.Now, problem: cfg.Problem, turn: make(chan struct{}, 1)}
 	if !strings.HasPrefix(cfg.JWKS, "http://") && !strings.HasPrefix(cfg.JWKS, "https://") {
@@ -72,7 +70,7 @@ func openJWKS(ctx context.Context, cfg Config) (*jwks, error) {
 	return j, nil
 }
 
-// safeRedirect keeps whoever can change a plain connection from giving us keys.
+// safeRedirect refuses plain connections, on which anybody could change the keys.
 func safeRedirect(r *http.Request, via []*http.Request) error {
 	switch {
 	case r.URL.Scheme != "https":
@@ -83,8 +81,7 @@ func safeRedirect(r *http.Request, via []*http.Request) error {
 	return nil
 }
 
-// readFile takes only a file of which all is good: who wrote it is there to
-// read the error.
+// readFile refuses a file with any fault: whoever wrote it can read the error.
 func (j *jwks) readFile(path string) error {
 	f, err := os.Open(path)
 	if err != nil {
@@ -102,7 +99,7 @@ func (j *jwks) readFile(path string) error {
 	return nil
 }
 
-// readBounded is readKeys of a document that is no longer than it may be.
+// readBounded reads the keys of a document of at most maxDocument bytes.
 func readBounded(r io.Reader) (keys []key, faults []error, err error) {
 	document, err := io.ReadAll(io.LimitReader(r, maxDocument+1))
 	if err == nil && len(document) > maxDocument {
@@ -114,7 +111,7 @@ func readBounded(r io.Reader) (keys []key, faults []error, err error) {
 	return readKeys(document)
 }
 
-// follow asks again until ctx ends.
+// follow fetches again and again until ctx ends.
 func (j *jwks) follow(ctx context.Context) {
 	again := time.NewTicker(fetchAgain)
 	defer again.Stop()
@@ -130,7 +127,7 @@ func (j *jwks) follow(ctx context.Context) {
 	}
 }
 
-// refresh fetches the keys. Where that fails, those that were there stay.
+// refresh fetches the keys. Where that fails, the old ones stay.
 func (j *jwks) refresh(ctx context.Context) {
 	keys, faults, err := j.fetch(ctx)
 	if err != nil {
@@ -162,8 +159,8 @@ func (j *jwks) fetch(ctx context.Context) (keys []key, faults []error, err error
 	return readBounded(answer.Body)
 }
 
-// renew fetches the keys before their time for a token that names an unknown
-// one. That somebody else fetches now will do.
+// renew fetches the keys early for a token that names an unknown one, unless another
+// caller just did.
 func (j *jwks) renew(ctx context.Context) {
 	select {
 	case <-ctx.Done():
@@ -173,7 +170,7 @@ func (j *jwks) renew(ctx context.Context) {
 	}
 	if now := j.now(); j.asked.IsZero() || now.Sub(j.asked) >= unknownKeyPause {
 		j.asked = now
-		j.refresh(context.WithoutCancel(ctx)) // the caller may leave, the keys are for all
+		j.refresh(context.WithoutCancel(ctx)) // the caller may leave; others need the keys
 	}
 }
 

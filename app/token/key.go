@@ -33,12 +33,11 @@ type key struct {
 	public   any
 }
 
-// errOther says that a key is for other things than the signatures known here.
+// errOther says that a key is for other things than our signatures.
 var errOther = errors.New("not for signatures")
 
-// readKeys takes a JSON Web Key Set apart (RFC 7517). Keys for other uses and
-// of other kinds are left out, and so are keys that are weak or broken, which
-// faults names.
+// readKeys decodes a JSON Web Key Set (RFC 7517). It leaves out keys for other uses and
+// of other kinds, and weak or broken keys, which faults names.
 func readKeys(document []byte) (keys []key, faults []error, err error) {
 	members, err := object(document)
 	if err != nil {
@@ -98,7 +97,7 @@ func readKey(raw []byte) (key, error) {
 	return k, err
 }
 
-// families are those of the kind of key, or the one that it is pinned to.
+// families returns those of the kind of key, or the one that it is pinned to.
 func (j jwk) families() ([]string, error) {
 	of := map[string][]string{
 		"RSA": {"PS256", "PS384", "PS512", "RS256", "RS384", "RS512"}, "OKP Ed25519": {"EdDSA"},
@@ -131,8 +130,8 @@ func (j jwk) public() (any, error) {
 	return ed25519.PublicKey(x), checkEd25519(x)
 }
 
-// checkEd25519 refuses what is no point, and the eight points for which
-// everybody can make signatures.
+// checkEd25519 refuses what is no point, and the eight points for which anybody can make
+// signatures.
 func checkEd25519(x []byte) error {
 	p, err := new(edwards25519.Point).SetBytes(x)
 	if err != nil {
@@ -177,7 +176,7 @@ func (j jwk) ecdsa() (*ecdsa.PublicKey, error) {
 	return public, nil
 }
 
-// decode reads base64url; some sign-ins fill it up with =.
+// decode decodes base64url; some sign-ins pad it with =.
 func decode(name, text string) ([]byte, error) {
 	b, err := base64.RawURLEncoding.DecodeString(strings.TrimRight(text, "="))
 	if err != nil {

@@ -195,7 +195,7 @@ func TestJWKS_Documents(t *testing.T) {
 		"most keys": {string(document(t, many(maxKeys)...)), "", maxKeys}, "a key too many": {string(document(t, many(maxKeys+1)...)), "33 keys", 0},
 		"of other kinds": {string(document(t, append(others, o)...)), "", 1}, "empty": {`{"keys":[]}`, "", 0},
 		"no keys": {`{}`, "not an array", 0}, "null": {`{"keys":null}`, "not an array", 0}, "object": {`{"keys":{}}`, "not an array", 0},
-		"Keys": {`{"Keys":[]}`, "not an array", 0}, "twice": {`{"keys":[],"keys":[]}`, "stands twice", 0},
+		"Keys": {`{"Keys":[]}`, "not an array", 0}, "twice": {`{"keys":[],"keys":[]}`, "is repeated", 0},
 		"array": {`[]`, "not a JSON object", 0}, "page": {`<html>`, "not JSON", 0}, "cut": {`{"keys":[`, "not JSON", 0}, "nothing": {``, "not JSON", 0},
 		"deep": {`{"keys":` + strings.Repeat("[", 20000) + strings.Repeat("]", 20000) + `}`, "not JSON", 0},
 	} {
@@ -206,7 +206,7 @@ func TestJWKS_Documents(t *testing.T) {
 	}
 	t.Run("a key twice in itself", func(t *testing.T) {
 		_, faults, err := readKeys([]byte(`{"keys":[{"kty":"OKP","use":"enc","use":"sig"},7]}`))
-		if err != nil || len(faults) != 2 || !strings.Contains(faults[0].Error(), "stands twice") {
+		if err != nil || len(faults) != 2 || !strings.Contains(faults[0].Error(), "is repeated") {
 			t.Errorf("got %v, %v; want two faults", faults, err)
 		}
 	})

@@ -23,12 +23,12 @@ const MinSecret = 32
 // MaxToken is the longest token in bytes.
 const MaxToken = 8 << 10
 
-// leeway is by how much the clocks of kith and the sign-in may differ; a token
-// is good for so much longer than it says.
+// leeway is how far the clocks of kith and the sign-in may differ; a token is good for so
+// much longer.
 const leeway = 5 * time.Second
 
-// ErrInvalid says that a token is forged, broken, expired or of a family that
-// is not accepted. The error around it says which, for the log.
+// ErrInvalid says that a token is forged, broken, expired or of a family that is not
+// accepted. The error that wraps it says which, for the log.
 var ErrInvalid = errors.New("invalid token")
 
 // Config says which tokens are good. At least one of Secret, PublicKey and
@@ -40,17 +40,17 @@ type Config struct {
 	PublicKey []byte
 	// JWKS is a file path or an http(s) address.
 	JWKS string
-	// Issuer and Audience, where set, are what a token must name.
+	// Issuer and Audience must be named by a token, where set.
 	Issuer, Audience string
 	// Now is the clock.
 	Now func() time.Time
-	// Problem gets what is wrong with a JWKS that is fetched; nil: it is passed over.
+	// Problem gets the faults of a fetched JWKS; nil: they are ignored.
 	Problem func(error)
-	// Transport is what a JWKS is fetched through; nil: http.DefaultTransport.
+	// Transport fetches a JWKS; nil: http.DefaultTransport.
 	Transport http.RoundTripper
 }
 
-// Claims is what a token says.
+// Claims are the account of a token, and its scopes.
 type Claims struct {
 	Account uint64
 	Scopes  []string
@@ -65,8 +65,8 @@ type Tokens struct {
 	jwks   *jwks             // nil: not configured
 }
 
-// New checks the configuration and reads the keys. A JWKS address that does
-// not answer is no error; it is asked again later, until ctx ends.
+// New checks the configuration and reads the keys. A JWKS address that does not answer is
+// no error: it is tried again until ctx ends.
 func New(ctx context.Context, cfg Config) (*Tokens, error) {
 	t := &Tokens{cfg: cfg}
 	if len(cfg.Secret) == 0 && len(cfg.PublicKey) == 0 && cfg.JWKS == "" {
@@ -102,7 +102,7 @@ func parsePublic(pem []byte) (ed25519.PublicKey, error) {
 	return public, nil
 }
 
-// asymmetric are the families that a JWKS may hold keys of.
+// asymmetric are the families that a JWKS may have keys of.
 var asymmetric = []string{"EdDSA", "ES256", "ES384", "ES512", "PS256", "PS384", "PS512", "RS256", "RS384", "RS512"}
 
 func (t *Tokens) options() []jwt.ParserOption {
@@ -157,8 +157,8 @@ func (t *Tokens) Sign(account uint64, scopes []string, ttl time.Duration) (strin
 	return text, nil
 }
 
-// Verify returns what a token says. Errors wrap ErrInvalid, or
-// repo.ErrUnavailable where the keys are not there yet.
+// Verify returns the claims of a token. Errors wrap ErrInvalid, or repo.ErrUnavailable
+// where there are no keys yet.
 func (t *Tokens) Verify(ctx context.Context, text string) (Claims, error) {
 	if !shaped(text) {
 		return Claims{}, fmt.Errorf("%w: not three parts of base64url, or longer than %d bytes", ErrInvalid, MaxToken)
@@ -180,9 +180,8 @@ func (t *Tokens) Verify(ctx context.Context, text string) (Claims, error) {
 	return Claims{Account: id, Scopes: slices.Compact(scopes), Expires: w.ExpiresAt.Time}, nil
 }
 
-// keys finds the keys for a token by its family; the parser let only
-// configured families through. A family takes keys of one Go type alone, so
-// that a key can never stand in for one of another kind.
+// keys finds the keys for a token by its family, which is a configured one. A family takes
+// keys of one Go type, so that a key can never serve as one of another kind.
 func (t *Tokens) keys(ctx context.Context, token *jwt.Token) (any, error) {
 	kid, err := keyID(token.Raw)
 	if err != nil {

@@ -12,11 +12,10 @@ import (
 	"kith/repo/db"
 )
 
-// Ensure makes the accounts of ids that do not exist yet, created at the given
-// unix milliseconds and named after their ids (u12), and returns how many it made.
-// It is for imports: many ids at once, safe to repeat and to run at the same time as
-// Create. At most MaxRows ids. Where one of them was erased it makes none and
-// answers ErrErased.
+// Ensure makes the accounts of ids that do not exist yet, created at the given unix
+// milliseconds and named after their ids (u12), and returns how many it made. It is for
+// imports: at most MaxRows ids at once, safe to repeat and to run beside Create. Where
+// one of them was erased it makes none and returns ErrErased.
 func (s *Store) Ensure(ctx context.Context, ids []uint64, createdAt uint64) (int, error) {
 	have, err := s.load(ctx, ids)
 	if err != nil {
@@ -46,13 +45,13 @@ func (s *Store) Ensure(ctx context.Context, ids []uint64, createdAt uint64) (int
 		return 0, fmt.Errorf("make %d accounts: %w", len(missing), db.Wrap(err))
 	}
 	s.show.Outdate(missing)
-	s.rows.Forget(ctx, missing) // marks of absent rows mostly
+	s.rows.Forget(ctx, missing) // mostly marks of absent rows
 	narrow := slices.DeleteFunc(slices.Clone(missing), func(id uint64) bool { return id >= maxMade })
 	return len(missing), s.pass(ctx, slices.Max(append(narrow, 0)))
 }
 
-// claim takes the name u<id> for each id, or, where another account has it,
-// u<id>_2 and so on. Index: PRIMARY (bucket, name), one range a name.
+// claim claims the name u<id> for each id, or, where another account has it, u<id>_2 and
+// so on. Index: PRIMARY (bucket, name), one range a name.
 func (s *Store) claim(ctx context.Context, ids []uint64) (map[uint64]string, error) {
 	names := make(map[uint64]string, len(ids))
 	open := ids

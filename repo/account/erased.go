@@ -13,15 +13,14 @@ import (
 	"kith/repo/db"
 )
 
-// ErrErased says that an id belonged to an account that was erased: it is never
-// given again.
+// ErrErased says that the account of an id was erased: the id is never used again.
 var ErrErased = errors.New("erased")
 
-// Bury erases the account of id and leaves a tombstone, so that neither Create
-// nor Ensure makes it again. What rows of others say about the id stays; the audit
-// finds it. The name is free afterwards; it lies in another bucket, so that on an
-// engine that shards a crash may leave it claimed. An id that no account has is
-// buried too. Doing it twice changes nothing.
+// Bury erases the account of id and leaves a tombstone, so that neither Create nor Ensure
+// makes it again. Entries in the rows of others stay, and the audit finds them. The name
+// is free afterwards; it is in another bucket, so that on a sharding engine a crash may
+// leave it claimed. An unknown account gets a tombstone, too. Doing it twice changes
+// nothing.
 func (s *Store) Bury(ctx context.Context, id uint64, at uint32) error {
 	err := retry(ctx, s.db, func(tx *sqlx.Tx) error {
 		// The tombstone first: see alive. Index: PRIMARY in all four.
@@ -55,8 +54,8 @@ func (s *Store) Bury(ctx context.Context, id uint64, at uint32) error {
 // erasedPage is how many tombstones are read together.
 const erasedPage = 10_000
 
-// Erased returns the ids that have a tombstone, most at most, in key order. Index:
-// PRIMARY (bucket, account_id), a range.
+// Erased returns at most so many ids that have a tombstone, in key order. Index: PRIMARY
+// (bucket, account_id), a range.
 func (s *Store) Erased(ctx context.Context, most int) ([]uint64, error) {
 	var ids []uint64
 	for after := uint64(0); len(ids) < most; {
@@ -74,11 +73,10 @@ func (s *Store) Erased(ctx context.Context, most int) ([]uint64, error) {
 	return ids, nil
 }
 
-// alive refuses ids that have a tombstone. It is asked in the transaction that makes
-// the accounts, after they are made: whoever buries one of them at the same moment
-// either waits for this transaction, and deletes what it made, or is seen here. The
-// two may deadlock: see retry.
-// Index: PRIMARY (bucket, account_id), one range an id.
+// alive refuses ids that have a tombstone. It runs in the transaction that makes the
+// accounts, after they are made: a Bury at the same time either waits for this
+// transaction, and deletes what it made, or is seen here. The two may deadlock: see
+// retry. Index: PRIMARY (bucket, account_id), one range an id.
 func alive(ctx context.Context, tx *sqlx.Tx, ids []uint64) error {
 	for part := range slices.Chunk(ids, MaxRows) {
 		in, args := db.Keys(part)
@@ -94,7 +92,7 @@ func alive(ctx context.Context, tx *sqlx.Tx, ids []uint64) error {
 	return nil
 }
 
-// tries is how often a transaction that met another in a deadlock is run.
+// tries is how often a transaction is run that ends in a deadlock.
 const tries = 20
 
 // retry runs a transaction that makes or buries accounts.

@@ -13,7 +13,7 @@ import (
 	"kith/repo/db"
 )
 
-// Name is a row of username: who has claimed a name, in lower case.
+// Name is a row of username: a name in lower case and the account that claimed it.
 type Name struct {
 	Bucket uint16 `db:"bucket"`
 	Name   string `db:"name"`
@@ -26,13 +26,13 @@ func nameOf(a Account) Name {
 	return Name{Bucket: repo.NameBucket(name), Name: name, ID: a.ID}
 }
 
-// Good reports that a name row is the one that an account must have; Ver 0 is no
-// account.
+// Good reports whether a name row is the one that an account must have. It is not where
+// a.Ver is 0.
 func (n Name) Good(a Account) bool { return a.Ver > 0 && n == nameOf(a) }
 
-// Names returns up to limit name rows, MaxRows at most, that come after one in key
-// order, (bucket, name); the zero Name for the first. Index: PRIMARY (bucket, name), a
-// range in each bucket.
+// Names returns up to limit name rows, MaxRows at most, after one in key order, (bucket,
+// name); the zero Name comes before all. Index: PRIMARY (bucket, name), a range in each
+// bucket.
 func (s *Store) Names(ctx context.Context, after Name, limit int) (out []Name, err error) {
 	err = db.WalkBuckets(ctx, s.db, `username`, after.Bucket, repo.Buckets-1, min(limit, MaxRows), func(bucket uint16, limit int) (int, error) {
 		above := ""
@@ -50,7 +50,7 @@ func (s *Store) Names(ctx context.Context, after Name, limit int) (out []Name, e
 	return out, nil
 }
 
-// Stored returns the accounts of ids that exist, from the database.
+// Stored returns the accounts of ids that exist, past the cache.
 func (s *Store) Stored(ctx context.Context, ids []uint64) (map[uint64]Account, error) {
 	out, err := s.load(ctx, ids)
 	for id, a := range out {
@@ -85,8 +85,8 @@ func (s *Store) Nameless(ctx context.Context, accounts []Account) (out []Account
 }
 
 // DropName deletes a name row unless it is Good, and reports whether it did or, with
-// dry, would. It looks under the lock of the row: who makes an account writes the name
-// first. Index: PRIMARY in all.
+// dry, would. It checks under the lock of the row: Create writes the name before the
+// account. Index: PRIMARY in all.
 func (s *Store) DropName(ctx context.Context, n Name, dry bool) (dropped bool, err error) {
 	err = retry(ctx, s.db, func(tx *sqlx.Tx) error {
 		dropped = false
@@ -119,8 +119,8 @@ func (s *Store) DropName(ctx context.Context, n Name, dry bool) (dropped bool, e
 }
 
 // GiveName writes the name row that an account lacks, and reports whether it did or,
-// with dry, would. It answers ErrTaken where another account has the name. The row
-// first: who erases an account deletes that last. Index: PRIMARY in all.
+// with dry, would. It returns ErrTaken where another account has the name. It locks the
+// name before it checks the account: Bury deletes the name last. Index: PRIMARY in all.
 func (s *Store) GiveName(ctx context.Context, id uint64, dry bool) (given bool, err error) {
 	stored, err := s.Stored(ctx, []uint64{id})
 	if err != nil || len(stored) == 0 {

@@ -17,11 +17,11 @@ import (
 	"kith/repo/db"
 )
 
-// ErrTaken says that a name or an id belongs to somebody already.
+// ErrTaken says that another account has a name or an id.
 var ErrTaken = errors.New("taken")
 
-// MaxRows bounds how many rows one statement reads or writes. MariaDB turns an
-// IN list of 1,000 values, two for each row, into a temporary table.
+// MaxRows is how many rows one statement reads or writes at most. MariaDB turns an IN list
+// of 1,000 values, two for each row, into a temporary table.
 const MaxRows = 480
 
 // Account is one account row.
@@ -70,8 +70,8 @@ func (s *Store) Load(ctx context.Context, ids []uint64) (map[uint64]Account, err
 	return out, nil
 }
 
-// Show returns the account of each id, in their order, for pages: what another
-// process changed may show a second later. Ver is 0 where there is no account.
+// Show returns the account of each id, in their order, for pages: a change by another
+// process may show a second later. Ver is 0 where there is no account.
 func (s *Store) Show(ctx context.Context, ids []uint64) ([]Account, error) {
 	return s.show.Read(ctx, ids)
 }
@@ -89,7 +89,7 @@ func (s *Store) Get(ctx context.Context, id uint64) (Account, error) {
 	return a, nil
 }
 
-// load reads accounts by key. Index: PRIMARY (bucket, account_id), one range an id.
+// load reads accounts past the cache. Index: PRIMARY (bucket, account_id), one range an id.
 func (s *Store) load(ctx context.Context, ids []uint64) (map[uint64]Account, error) {
 	out := make(map[uint64]Account, len(ids))
 	for part := range slices.Chunk(ids, MaxRows) {
@@ -109,8 +109,8 @@ func (s *Store) load(ctx context.Context, ids []uint64) (map[uint64]Account, err
 	return out, nil
 }
 
-// ByName returns the account that claimed name, in any case, or repo.ErrNotFound.
-// Index: PRIMARY (bucket, name).
+// ByName returns the account with the name, in any case, or repo.ErrNotFound. Index:
+// PRIMARY (bucket, name).
 func (s *Store) ByName(ctx context.Context, name string) (Account, error) {
 	name = strings.ToLower(name)
 	var id uint64
@@ -121,10 +121,9 @@ func (s *Store) ByName(ctx context.Context, name string) (Account, error) {
 	return s.Get(ctx, id)
 }
 
-// Create claims a's name and writes its row. With ID 0 an id is made. It
-// answers ErrTaken where another account has the name or the given id, ErrErased
-// where the id belonged to an account that was erased. An account that exists with the
-// given id and says the same is returned as it is: Create may be tried again.
+// Create claims a's name and writes its row. With ID 0 it makes an id. It returns ErrTaken
+// where another account has the name or the given id, ErrErased where the account of the
+// id was erased. It may be tried again: an equal account with the given id is returned.
 func (s *Store) Create(ctx context.Context, a Account) (Account, error) {
 	made := a.ID == 0
 	for range 100 {
@@ -138,7 +137,7 @@ func (s *Store) Create(ctx context.Context, a Account) (Account, error) {
 		a.Ver = repo.Step()
 		there, err := s.createSurely(ctx, a, !made)
 		if made && (errors.Is(err, errIDTaken) || errors.Is(err, ErrErased)) {
-			continue // the product gave this id to somebody: take the next
+			continue // the product used this id: take the next
 		}
 		if err != nil {
 			return a, err
@@ -159,16 +158,16 @@ var (
 	errNameTaken = fmt.Errorf("name is %w", ErrTaken)
 )
 
-// How often a creation whose outcome is unknown is tried, and by how much the pause
-// between two tries grows: some 5 seconds in all.
+// How often a creation with an unknown outcome is tried, and by how much the pause between
+// two tries grows: some 5 seconds in all.
 const (
 	unclearTries = 10
 	unclearPause = 100 * time.Millisecond
 )
 
 // createSurely writes name and row and, where the outcome is unknown, tries again: then
-// both exist already, or are made now. again says that it may have been tried before:
-// then a row that says the same is returned.
+// both exist already, or are made now. With again, as after a first try, an equal row is
+// returned.
 func (s *Store) createSurely(ctx context.Context, a Account, again bool) (there Account, err error) {
 	unclear := false
 	for try := 1; ; try++ {
@@ -197,9 +196,8 @@ func (s *Store) createSurely(ctx context.Context, a Account, again bool) (there 
 	}
 }
 
-// claimName claims a's name. One that a's own id has claimed, which is left where
-// name and row are not of one server and only the first was written, is good. Index:
-// PRIMARY (bucket, name).
+// claimName claims a's name. That a's own id has it already is good: a sharding engine may
+// have written the name alone. Index: PRIMARY (bucket, name).
 func claimName(ctx context.Context, tx *sqlx.Tx, a Account) error {
 	name := strings.ToLower(a.Username)
 	_, err := tx.ExecContext(ctx, `INSERT INTO username (bucket, name, account_id) VALUES (?, ?, ?)`, repo.NameBucket(name), name, a.ID)
@@ -214,8 +212,8 @@ func claimName(ctx context.Context, tx *sqlx.Tx, a Account) error {
 	return err
 }
 
-// insertOne inserts a's row, or returns the one that is there if it says the same and
-// again is set. Index: PRIMARY (bucket, account_id).
+// insertOne inserts a's row, or, with again, returns an equal one that is there. Index:
+// PRIMARY (bucket, account_id).
 func insertOne(ctx context.Context, tx *sqlx.Tx, a Account, again bool) (there Account, err error) {
 	_, err = tx.ExecContext(ctx, `INSERT INTO account (bucket, account_id, ver, username, display_name, locked, created_at) VALUES (?, ?, ?, ?, ?, ?, ?)`,
 		repo.Bucket(a.ID), a.ID, a.Ver, a.Username, a.DisplayName, a.Locked, a.CreatedAt)
@@ -247,10 +245,10 @@ func (s *Store) nextID(ctx context.Context) (uint64, error) {
 	return id, nil
 }
 
-// maxMade is above the ids that are made: lists of these take 4 bytes an id.
+// maxMade is above the ids of the sequence, which take 4 bytes in lists.
 const maxMade = 1<<32 - 1
 
-// pass moves the sequence past an id that the product gave, if it fits in 32 bits.
+// pass moves the sequence past an id of the product, if that fits in 32 bits.
 func (s *Store) pass(ctx context.Context, id uint64) error {
 	if id >= maxMade {
 		return nil
@@ -289,9 +287,8 @@ func (s *Store) SetLocked(ctx context.Context, id uint64, locked bool) (Account,
 	return Account{}, fmt.Errorf("account %d: %w", id, repo.ErrConflict)
 }
 
-// Walk returns up to limit accounts that come after the given one in key
-// order (0 for the first). Index: PRIMARY (bucket, account_id), a range in each
-// bucket.
+// Walk returns up to limit accounts after the given one in key order; 0: from the first.
+// Index: PRIMARY (bucket, account_id), a range in each bucket.
 func (s *Store) Walk(ctx context.Context, after uint64, limit int) ([]Account, error) {
 	out, err := db.WalkRows[Account](ctx, s.db, `account`, after, db.LastKey, limit,
 		`SELECT account_id, ver, username, display_name, locked, created_at FROM account WHERE bucket = ? AND account_id > ? AND account_id <= ? ORDER BY account_id LIMIT ?`)
@@ -301,14 +298,13 @@ func (s *Store) Walk(ctx context.Context, after uint64, limit int) ([]Account, e
 	return out, nil
 }
 
-// Missing returns those of ids that are no accounts. Nothing comes from the cache.
+// Missing returns those of ids that are unknown accounts, past the cache.
 func (s *Store) Missing(ctx context.Context, ids []uint64) (map[uint64]bool, error) {
 	return Missing(ctx, s.db, ids)
 }
 
-// Missing returns those of ids that are no accounts, as q sees the database, be
-// it a transaction: nothing comes from the cache. Index: PRIMARY (bucket,
-// account_id), one range an id.
+// Missing returns those of ids that are unknown accounts to q, which may be a transaction.
+// Index: PRIMARY (bucket, account_id), one range an id.
 func Missing(ctx context.Context, q sqlx.QueryerContext, ids []uint64) (map[uint64]bool, error) {
 	out := make(map[uint64]bool)
 	for part := range slices.Chunk(ids, MaxRows) {
@@ -319,7 +315,7 @@ func Missing(ctx context.Context, q sqlx.QueryerContext, ids []uint64) (map[uint
 		var have []uint64
 		err := sqlx.SelectContext(ctx, q, &have, `SELECT account_id FROM account WHERE (bucket, account_id) IN (`+in+`)`, args...)
 		if err != nil {
-			return nil, fmt.Errorf("look whether %d accounts exist: %w", len(part), db.Wrap(err))
+			return nil, fmt.Errorf("check that %d accounts exist: %w", len(part), db.Wrap(err))
 		}
 		for _, id := range have {
 			delete(out, id)
@@ -328,8 +324,8 @@ func Missing(ctx context.Context, q sqlx.QueryerContext, ids []uint64) (map[uint
 	return out, nil
 }
 
-// The cached form of an account: created_at, locked, the length of the name,
-// the name, the display name. The digit in a key is the version of the form.
+// The cached form of an account: created_at, locked, the length of the name, the name, the
+// display name. The digit in the key is the version of the form.
 
 func key(b []byte, id uint64) []byte { return strconv.AppendUint(append(b, "a2:"...), id, 36) }
 
