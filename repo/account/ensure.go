@@ -54,35 +54,48 @@ func (s *Store) Ensure(ctx context.Context, ids []uint64, createdAt uint64) (int
 // so on. Index: PRIMARY (bucket, name), one range a name.
 func (s *Store) claim(ctx context.Context, ids []uint64) (map[uint64]string, error) {
 	names := make(map[uint64]string, len(ids))
-	open := ids
-	for try := 1; len(open) > 0; try++ {
-		var claims, keys []any
-		owners := make(map[string]uint64, len(open))
+	for open, try := ids, 1; len(open) > 0; try++ {
+		var wanted []Name
+		var args []any
 		for _, id := range open {
 			name := "u" + strconv.FormatUint(id, 10)
 			if try > 1 {
 				name += "_" + strconv.Itoa(try)
 			}
-			names[id], owners[name] = name, id
-			claims = append(claims, repo.NameBucket(name), name, id)
-			keys = append(keys, repo.NameBucket(name), name)
+			names[id] = name
+			wanted = append(wanted, Name{repo.NameBucket(name), name, id})
+			args = append(args, repo.NameBucket(name), name, id)
 		}
-		res, err := s.db.ExecContext(ctx, `INSERT IGNORE INTO username (bucket, name, account_id) VALUES `+db.Repeat("(?,?,?)", len(open)), claims...)
+		res, err := s.db.ExecContext(ctx, `INSERT IGNORE INTO username (bucket, name, account_id) VALUES `+db.Repeat("(?,?,?)", len(open)), args...)
 		if err != nil {
 			return nil, fmt.Errorf("claim %d names: %w", len(open), db.Wrap(err))
 		}
 		if n, err := res.RowsAffected(); err != nil || n == int64(len(open)) {
 			return names, err
 		}
-		var held []Name
-		err = s.db.SelectContext(ctx, &held, `SELECT bucket, name, account_id FROM username WHERE (bucket, name) IN (`+db.Repeat("(?,?)", len(open))+`)`, keys...)
-		if err != nil {
-			return nil, fmt.Errorf("look up %d names: %w", len(open), db.Wrap(err))
+		if open, err = s.unclaimed(ctx, wanted); err != nil {
+			return nil, err
 		}
-		for _, h := range held {
-			owners[h.Name] = h.ID
-		}
-		open = slices.DeleteFunc(slices.Clone(open), func(id uint64) bool { return owners[names[id]] == id })
 	}
 	return names, nil
+}
+
+// unclaimed returns the ids of those name rows that do not exist. Index: PRIMARY
+// (bucket, name), one range a name.
+func (s *Store) unclaimed(ctx context.Context, wanted []Name) (ids []uint64, err error) {
+	args := make([]any, 0, 2*len(wanted))
+	for _, n := range wanted {
+		args = append(args, n.Bucket, n.Name)
+	}
+	var held []Name
+	err = s.db.SelectContext(ctx, &held, `SELECT bucket, name, account_id FROM username WHERE (bucket, name) IN (`+db.Repeat("(?,?)", len(wanted))+`)`, args...)
+	if err != nil {
+		return nil, fmt.Errorf("look up %d names: %w", len(wanted), db.Wrap(err))
+	}
+	for _, n := range wanted {
+		if !slices.Contains(held, n) {
+			ids = append(ids, n.ID)
+		}
+	}
+	return ids, nil
 }

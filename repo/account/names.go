@@ -62,21 +62,19 @@ func (s *Store) Stored(ctx context.Context, ids []uint64) (map[uint64]Account, e
 }
 
 // Nameless returns those of accounts that have no name row, or whose name another
-// account has claimed. Index: PRIMARY (bucket, name), one range a name.
+// account has claimed.
 func (s *Store) Nameless(ctx context.Context, accounts []Account) (out []Account, err error) {
 	for part := range slices.Chunk(accounts, MaxRows) {
-		args := make([]any, 0, 2*len(part))
-		for _, a := range part {
-			n := nameOf(a)
-			args = append(args, n.Bucket, n.Name)
+		wanted := make([]Name, len(part))
+		for i, a := range part {
+			wanted[i] = nameOf(a)
 		}
-		var claimed []Name
-		err := s.db.SelectContext(ctx, &claimed, `SELECT bucket, name, account_id FROM username WHERE (bucket, name) IN (`+db.Repeat("(?,?)", len(part))+`)`, args...)
+		ids, err := s.unclaimed(ctx, wanted)
 		if err != nil {
-			return nil, fmt.Errorf("look up %d names: %w", len(part), db.Wrap(err))
+			return nil, err
 		}
 		for _, a := range part {
-			if !slices.Contains(claimed, nameOf(a)) {
+			if slices.Contains(ids, a.ID) {
 				out = append(out, a)
 			}
 		}
