@@ -81,7 +81,7 @@ func (s *Service) each(ctx context.Context, row relation.Row, o list.Order, r Ra
 }
 
 // expireMutes ends the mutes on a page that are over, unless they were renewed since.
-func (s *Service) expireMutes(ctx context.Context, row relation.Row, page []list.Entry, dry bool) (dropped int, err error) {
+func (s *Service) expireMutes(ctx context.Context, row relation.Row, page []list.Entry, dry bool) (int, error) {
 	ids := make([]uint64, len(page))
 	for i, e := range page {
 		ids[i] = e.ID
@@ -103,6 +103,7 @@ func (s *Service) expireMutes(ctx context.Context, row relation.Row, page []list
 	if dry || len(ended) == 0 {
 		return len(ended), nil
 	}
+	var dropped int
 	err = s.commit(ctx, ActExpire, 0, []uint64{row.AccountID}, func(rows map[uint64]*relation.Draft, done *changes) error {
 		p, known := pair{me: rows[row.AccountID], from: row.AccountID, done: done}, true
 		for _, id := range ended {
@@ -123,13 +124,17 @@ func (s *Service) expireMutes(ctx context.Context, row relation.Row, page []list
 		}
 		return nil
 	})
-	return dropped, err
+	if err != nil {
+		return 0, err
+	}
+	return dropped, nil
 }
 
 // expireRequest drops a request on both sides if it is in one of the rows, and neither
 // has a later time.
-func (s *Service) expireRequest(ctx context.Context, requester, asked uint64, before uint32) (dropped bool, err error) {
-	err = s.commit(ctx, ActExpire, 0, []uint64{requester, asked}, func(rows map[uint64]*relation.Draft, done *changes) error {
+func (s *Service) expireRequest(ctx context.Context, requester, asked uint64, before uint32) (bool, error) {
+	var dropped bool
+	err := s.commit(ctx, ActExpire, 0, []uint64{requester, asked}, func(rows map[uint64]*relation.Draft, done *changes) error {
 		p := pair{me: rows[requester], them: rows[asked], from: requester, to: asked, done: done}
 		if !relation.Settle(p.me, p.them) {
 			return relation.ErrRecall
@@ -145,5 +150,8 @@ func (s *Service) expireRequest(ctx context.Context, requester, asked uint64, be
 		}
 		return p.dropOptions()
 	})
-	return dropped, err
+	if err != nil {
+		return false, err
+	}
+	return dropped, nil
 }

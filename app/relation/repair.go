@@ -12,15 +12,19 @@ import (
 // follows or asks. A block leaves no follow and no request, a follow no request.
 // It reports whether anything was wrong; then both rows are swapped. settle checks that
 // the two rows hold all there is about each other, as relation.Settle does.
-func (s *Service) Repair(ctx context.Context, a, b uint64, settle func(a, b *relation.Draft) bool) (repaired bool, err error) {
-	err = s.commit(ctx, ActRepair, 0, []uint64{a, b}, func(rows map[uint64]*relation.Draft, done *changes) error {
+func (s *Service) Repair(ctx context.Context, a, b uint64, settle func(a, b *relation.Draft) bool) (bool, error) {
+	var repaired bool
+	err := s.commit(ctx, ActRepair, 0, []uint64{a, b}, func(rows map[uint64]*relation.Draft, done *changes) error {
 		if !settle(rows[a], rows[b]) {
 			return relation.ErrRecall
 		}
 		repaired = pair{me: rows[a], them: rows[b], from: a, to: b, done: done}.repair()
 		return nil
 	})
-	return repaired, err
+	if err != nil {
+		return false, err
+	}
+	return repaired, nil
 }
 
 func (p pair) repair() (repaired bool) {

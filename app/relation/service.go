@@ -59,7 +59,8 @@ var (
 	errUnknown   = app.Refuse(app.NotFound, "Record not found")
 )
 
-// commit runs edit on rows, and gives the listeners what it changed.
+// commit runs edit on rows, and gives the listeners what it changed. Where ctx ends first
+// edit may still run: what it writes may be read only where the error is nil.
 func (s *Service) commit(ctx context.Context, act Act, by uint64, ids []uint64, edit func(rows map[uint64]*relation.Draft, done *changes) error) error {
 	var done changes
 	return app.From(s.cfg.Committer.DoThen(ctx, ids, func(rows map[uint64]*relation.Draft) error {
@@ -76,9 +77,9 @@ func (s *Service) commit(ctx context.Context, act Act, by uint64, ids []uint64, 
 
 // edit runs an edit of a pair, on the row of its actor or on both, and returns what the
 // target then is to the actor. It refuses with self where the two are one.
-func (s *Service) edit(ctx context.Context, act Act, actor, target uint64, self error, both bool, edit func(p pair) error) (r Relationship, err error) {
+func (s *Service) edit(ctx context.Context, act Act, actor, target uint64, self error, both bool, edit func(p pair) error) (Relationship, error) {
 	if actor == target {
-		return r, self
+		return Relationship{}, self
 	}
 	ids := []uint64{actor, target}
 	have, err := s.cfg.Accounts.Load(ctx, ids)
@@ -86,11 +87,12 @@ func (s *Service) edit(ctx context.Context, act Act, actor, target uint64, self 
 		err = errUnknown
 	}
 	if err != nil {
-		return r, app.From(err)
+		return Relationship{}, app.From(err)
 	}
 	if !both {
 		ids = ids[:1]
 	}
+	var r Relationship // no named result: where ctx ends first, the edit may still write it
 	var noted, complete bool
 	err = s.commit(ctx, act, actor, ids, func(rows map[uint64]*relation.Draft, done *changes) error {
 		p := pair{me: rows[actor], them: rows[target], from: actor, to: target, locked: have[target].Locked, done: done}
