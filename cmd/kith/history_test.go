@@ -265,7 +265,7 @@ func (d *drill) renew() {
 	d.Helper()
 	runKith(d.T, d.dir, d.env, nil, "cache", "renew").wants(d.T)
 	for _, p := range d.processes {
-		p.waitFor(d.T, "the cache begins anew")
+		p.waitFor(d.T, "the cache starts empty")
 	}
 }
 
