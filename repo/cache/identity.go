@@ -28,6 +28,9 @@ type Identity struct {
 // SecretBytes is the length of the secret of an identity.
 const SecretBytes = 32
 
+// renewed is what the log says once everything held under the identity before is forgotten.
+const renewed = "the database has a new identity: the cache starts empty"
+
 // Identify asks the database for its identity.
 type Identify func(context.Context) (Identity, error)
 

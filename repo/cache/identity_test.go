@@ -6,6 +6,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	witness "github.com/bradfitz/gomemcache/memcache"
 	"github.com/prometheus/client_golang/prometheus"
@@ -127,15 +128,25 @@ func (r *renewal) identify(ctx context.Context) (cache.Identity, error) {
 	return *r.now.Load(), nil
 }
 
-// log tells when the cache has begun anew.
+// log is the log of the cache.
 func (r *renewal) log() *slog.Logger { return slog.New(slog.NewTextHandler(r, nil)) }
 
 // Write gets the lines of the log.
 func (r *renewal) Write(line []byte) (int, error) {
-	if strings.Contains(string(line), "begins anew") {
+	if strings.Contains(string(line), cache.Renewed) {
 		r.told <- struct{}{}
 	}
 	return len(line), nil
+}
+
+// await waits until somebody has taken the new identity over.
+func (r *renewal) await(t *testing.T) {
+	t.Helper()
+	select {
+	case <-r.told:
+	case <-time.After(patience):
+		t.Fatalf("after %v nobody has taken the new identity over", patience)
+	}
 }
 
 // A new identity makes every process forget all it knew, and no row that is told
@@ -161,7 +172,7 @@ func TestMemcached_Renew(t *testing.T) {
 	next := identity(2, 2)
 	quick.now.Store(&next)
 	slow.now.Store(&next)
-	<-quick.told
+	quick.await(t)
 	for _, key := range []string{old, long} {
 		wantNone(t, one, key)
 		if got := headsOf(t.Context(), one, []string{key}); len(got) > 0 {
@@ -172,7 +183,7 @@ func TestMemcached_Renew(t *testing.T) {
 	wantLong(t, one, long, 5)
 	two.Put(t.Context(), at([]string{told}, 2)) // which one cannot learn of
 	close(slow.hold)
-	<-slow.told
+	slow.await(t)
 	wantNone(t, one, told)
 	wantLong(t, two, long, 5)
 }
@@ -190,6 +201,6 @@ func TestLocal_Renew(t *testing.T) {
 	c.Put(t.Context(), at([]string{key}, 9))
 	next := identity(1, 2)
 	r.now.Store(&next)
-	<-r.told
+	r.await(t)
 	wantNone(t, c, key)
 }

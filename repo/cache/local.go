@@ -93,7 +93,7 @@ func NewLocal(cfg Config) (*Local, error) {
 			if id != now {
 				now = id
 				entries.InvalidateAll()
-				cfg.Log.Info("the database has a new identity: the cache starts empty")
+				cfg.Log.Info(renewed)
 			}
 		})
 	}

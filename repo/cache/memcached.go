@@ -85,7 +85,7 @@ func (m *Memcached) identified(id Identity) {
 	m.local.InvalidateAll()
 	m.disowned.Store(false)
 	m.Drop(context.Background(), m.recent.take())
-	m.cfg.Log.Info("the database has a new identity: the cache starts empty")
+	m.cfg.Log.Info(renewed)
 }
 
 // Get puts what the servers hold of keys into out. Bodies that are stored apart are
