@@ -42,7 +42,7 @@
 //	commit         one transaction that swaps the rows of many edits
 //	committer      what gathers waiting edits into commits (repo/committer)
 //	change         what is different between two accounts after a commit, given to listeners (app/relation)
-//	listener       what is given each change, once (app/relation); in app/api: a listening socket
+//	listener       what is given each change, once (app/relation)
 //
 //	head           a row without its list, as the cache keeps it on its own
 //	body           the list of a row, as the cache keeps it apart from its head

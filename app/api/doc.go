@@ -5,7 +5,7 @@
 //	entity          the JSON of Account and Relationship
 //	accounts, relations, lists, interactions, suggestions, instance, operations
 //	                a resource each: a table of routes and their handlers
-//	listener        the connections, and what net/http answers by itself
+//	socket          the connections, and what net/http answers by itself
 //
 // New puts the tables together. A new resource is a package with a function Routes and
 // a line in New. A route says what it needs (core.Needs): scopes, a body and its length,
@@ -131,7 +131,7 @@
 //
 // # Connections
 //
-// Their number is bounded; see package listener. /livez, /readyz and /metrics can have an
+// Their number is bounded; see package socket. /livez, /readyz and /metrics can have an
 // address of their own (operations.Handler); then clients see no /metrics.
 //
 // # Headers

@@ -11,18 +11,18 @@ import (
 	"strings"
 	"testing"
 
-	"kith/app/api/listener"
+	"kith/app/api/socket"
 )
 
 // listening serves a world as kith serve does and returns where.
-func listening(t *testing.T, w *world, most int, log *slog.Logger) (*listener.Listener, string) {
+func listening(t *testing.T, w *world, most int, log *slog.Logger) (*socket.Listener, string) {
 	t.Helper()
 	raw, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	l := listener.New(raw, most, log)
-	srv := listener.Server(w.server, l)
+	l := socket.New(raw, most, log)
+	srv := socket.Server(w.server, l)
 	srv.ErrorLog = slog.NewLogLogger(slog.DiscardHandler, slog.LevelDebug)
 	ended := make(chan error, 1)
 	go func() { ended <- srv.Serve(l) }()

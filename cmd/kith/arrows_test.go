@@ -148,7 +148,7 @@ func TestArrows_Entities(t *testing.T) {
 // Status codes belong to app/api: to its core and to what answers without it.
 func TestArrows_StatusCodes(t *testing.T) {
 	for _, s := range sources(t) {
-		if s.test || s.dir == "app/api/core" || s.dir == "app/api/listener" || s.dir == "app/api/operations" || !slices.Contains(s.imports(), "net/http") {
+		if s.test || s.dir == "app/api/core" || s.dir == "app/api/socket" || s.dir == "app/api/operations" || !slices.Contains(s.imports(), "net/http") {
 			continue
 		}
 		ast.Inspect(s.ast, func(n ast.Node) bool {

@@ -11,8 +11,8 @@ import (
 	"syscall"
 	"time"
 
-	"kith/app/api/listener"
 	"kith/app/api/operations"
+	"kith/app/api/socket"
 )
 
 // listen opens the address of the server.
@@ -43,8 +43,8 @@ type server struct {
 
 // answer serves until ctx ends, and for drain longer, so that balancers notice; then it
 // waits for the requests under way. A nil error means that all of them were answered.
-func (s server) answer(ctx context.Context, l *listener.Listener) error {
-	srv := listener.Server(s.ready.parting(s.handler), l)
+func (s server) answer(ctx context.Context, l *socket.Listener) error {
+	srv := socket.Server(s.ready.parting(s.handler), l)
 	// A connection that a client breaks off is not an error of the server.
 	srv.ErrorLog = slog.NewLogLogger(s.log.Handler(), slog.LevelDebug)
 	ended := make(chan error, 1)
@@ -87,8 +87,8 @@ func (s *stack) admin(address string, ready *readiness, log *slog.Logger) (done 
 	if err != nil {
 		return nil, err
 	}
-	l := listener.New(raw, adminConnections, log)
-	srv := listener.Server(operations.Handler(s.registry, ready.missing), l)
+	l := socket.New(raw, adminConnections, log)
+	srv := socket.Server(operations.Handler(s.registry, ready.missing), l)
 	srv.ErrorLog = slog.NewLogLogger(log.Handler(), slog.LevelDebug)
 	ended := make(chan error, 1)
 	go func() { ended <- srv.Serve(l) }()

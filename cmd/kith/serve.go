@@ -12,7 +12,7 @@ import (
 	"kith/app/api"
 	"kith/app/api/core"
 	"kith/app/api/instance"
-	"kith/app/api/listener"
+	"kith/app/api/socket"
 	"kith/app/token"
 	"kith/config"
 )
@@ -57,7 +57,7 @@ func (s *stack) serve(ctx context.Context, l net.Listener, c config.Settings, to
 	start := time.Now()
 	defer roomForGarbage()()
 	ready := s.readiness(log)
-	clients := listener.New(l, maxConnections(c.HTTP.MaxConnections, c.MySQL.Pool, log), log)
+	clients := socket.New(l, maxConnections(c.HTTP.MaxConnections, c.MySQL.Pool, log), log)
 	handler, err := s.handler(c, tokens, ready, log)
 	err = errors.Join(err, clients.Register(s.registry))
 	done := func() {}

@@ -1,4 +1,4 @@
-// Package listener bounds the connections of an HTTP server. When all are taken, or the
+// Package socket bounds the connections of an HTTP server. When all are taken, or the
 // process may open no more files, the connection that has waited longest for a request is
 // closed to let the next in, so that a client that holds many keeps no other out. A
 // connection with a request under way is never closed: while all have one, the next waits.
@@ -6,7 +6,7 @@
 // It also puts into JSON what net/http answers by itself in plain text, or, to an unknown
 // Expect, without a body. There is no hook for that. Each of these answers is one write
 // of its own and begins like none of ours, so the connection can recognise it.
-package listener
+package socket
 
 import (
 	"bytes"
