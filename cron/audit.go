@@ -2,7 +2,6 @@ package cron
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"kith/app/audit"
@@ -39,19 +38,28 @@ func auditAll(ctx context.Context, cfg audit.Config, run *Run) error {
 	return Remain(sum)
 }
 
-// ErrFaults says that an audit left faults.
-var ErrFaults = errors.New("faults found")
+// FaultsError says that an audit left faults, or did not look at everything.
+type FaultsError struct{ sum audit.Summary }
 
-// Remain returns ErrFaults, with numbers, where an audit left faults.
-func Remain(sum audit.Summary) error {
-	switch left := sum.Remain(); {
-	case left == 0:
-		return nil
-	case sum.Unlooked > 0:
-		return fmt.Errorf("%d %w, %d repaired, and %d checksums, pairs or accounts were not checked for lack of room: audit again", sum.Found, ErrFaults, sum.Repaired, sum.Unlooked)
-	default:
-		return fmt.Errorf("%d %w, %d repaired", sum.Found, ErrFaults, sum.Repaired)
+// Error counts them.
+func (e *FaultsError) Error() string {
+	noun := "faults"
+	if e.sum.Found == 1 {
+		noun = "fault"
 	}
+	text := fmt.Sprintf("%d %s found, %d repaired", e.sum.Found, noun, e.sum.Repaired)
+	if e.sum.Unlooked > 0 {
+		text += fmt.Sprintf(", and %d checksums, pairs or accounts were not checked for lack of room: audit again", e.sum.Unlooked)
+	}
+	return text
+}
+
+// Remain returns a FaultsError where an audit left faults.
+func Remain(sum audit.Summary) error {
+	if sum.Remain() == 0 {
+		return nil
+	}
+	return &FaultsError{sum}
 }
 
 // auditProgress adds up the phases of an audit, each of which counts from 0.

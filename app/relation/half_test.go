@@ -11,14 +11,7 @@ import (
 // plant gives one row an edge that the other lacks.
 func (w *world) plant(id uint64, edit func(*rows.Draft)) {
 	w.t.Helper()
-	all, err := w.Rows.Fresh(w.t.Context(), []uint64{id})
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	d, err := rows.Open(all[id])
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	d := w.draft(id)
 	edit(d)
 	r, err := d.Pack(1, 0, 2)
 	if err != nil {
@@ -56,7 +49,7 @@ func TestService_HalfEdge(t *testing.T) {
 				t.Errorf("time %d, want the 77 that was there", mine)
 			}
 			if all[p[0]].Ver == before[0] || all[p[1]].Ver == before[1] {
-				t.Errorf("vers %d and %d, and %d before: mending must swap both rows", all[p[0]].Ver, all[p[1]].Ver, before)
+				t.Errorf("vers %d and %d, and %d before: a repair must swap both rows", all[p[0]].Ver, all[p[1]].Ver, before)
 			}
 		})
 		t.Run("unfollow, "+name, func(t *testing.T) {

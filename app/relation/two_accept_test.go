@@ -181,11 +181,12 @@ func change(t *testing.T, s *relation.Service) call {
 	for a == b {
 		b = drawPerson()
 	}
-	ctx, cancel := context.WithCancel(context.Background())
-	defer cancel()
+	stay := time.Minute
 	if rand.IntN(50) == 0 {
-		go func() { time.Sleep(rand.N(2 * time.Millisecond)); cancel() }()
+		stay = rand.N(2 * time.Millisecond)
 	}
+	ctx, cancel := context.WithTimeout(context.Background(), stay)
+	defer cancel()
 	c := call{Op: drawn[rand.IntN(len(drawn))], Actor: a, Target: b, Locked: b%4 == 0, Start: time.Now().UnixNano()}
 	r, err := ops[c.Op](s, ctx, a, b)
 	c.End = time.Now().UnixNano()

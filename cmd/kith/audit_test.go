@@ -65,7 +65,7 @@ func TestAudit(t *testing.T) {
 	}
 	runKith(t, dir, env, nil, "cron", "run", "audit").wants(t)
 	spoil(t, dsn, `UPDATE relation SET followers = 9 WHERE account_id = 1`)
-	runKith(t, dir, append(env, "KITH_LOG_LEVEL=error"), nil, "cron", "run", "audit").wantsExit(t, exitFaults, "audit: 1 faults found, 0 repaired")
+	runKith(t, dir, append(env, "KITH_LOG_LEVEL=error"), nil, "cron", "run", "audit").wantsExit(t, exitFaults, "audit: 1 fault found, 0 repaired")
 }
 
 // A fault that takes more than a repair names the command that puts it right.
@@ -85,7 +85,7 @@ func TestAudit_Rebuild(t *testing.T) {
 	}
 	args := strings.Fields(command)
 	runKith(t, dir, env, nil, append(args, "--account", "1")...).wantsExit(t, exitUsage, "can't be used together")
-	runKith(t, dir, env, nil, append(args, "--dry-run")...).wantsExit(t, exitFaults, "1 faults found, 0 repaired")
+	runKith(t, dir, env, nil, append(args, "--dry-run")...).wantsExit(t, exitFaults, "1 fault found, 0 repaired")
 	if out := runKith(t, dir, env, nil, args...).wants(t); !strings.Contains(out, "1 of them were put back") || count(t, out, "faults repaired") != "1" {
 		t.Errorf("got\n%s\nwant the follow back", out)
 	}
@@ -126,13 +126,13 @@ func TestAudit_Scheduled(t *testing.T) {
 	p := startKith(t, dir, append(env, "KITH_CRON_AUDIT=* * * * * *"), "cron")
 	address, _, _ = strings.Cut(p.waitFor(t, "msg=admin address="), " ")
 	p.waitFor(t, `level=WARN msg="audit found a fault" job=audit kind=count account=2`)
-	if line := p.waitFor(t, `level=ERROR msg="job failed" job=audit`); !strings.Contains(line, "1 faults found, 0 repaired") {
+	if line := p.waitFor(t, `level=ERROR msg="job failed" job=audit`); !strings.Contains(line, "1 fault found, 0 repaired") {
 		t.Errorf("the log says %q, want how many faults", line)
 	}
 	if text := metrics(t, address); strings.Contains(text, `kith_job_runs_total{job="audit",result="failed"} 0`) || !strings.Contains(text, `kith_job_runs_total{job="audit",result="failed"} `) {
 		t.Errorf("the metrics lack the failure:\n%s", text)
 	}
-	waitListed(t, dir, env, "audit", "failed: 1 faults found, 0 repaired")
+	waitListed(t, dir, env, "audit", "failed: 1 fault found, 0 repaired")
 }
 
 // spoil changes one row behind the program's back.

@@ -73,7 +73,7 @@ func exitCode(ctx context.Context, err error) int {
 		return own.code
 	case errors.As(err, &parse), errors.As(err, &setting):
 		return exitUsage
-	case errors.Is(err, cron.ErrFaults):
+	case errors.As(err, new(*cron.FaultsError)):
 		return exitFaults
 	case errors.Is(err, graph.ErrRejects), errors.Is(err, graph.ErrUnreadable):
 		return exitInput
