@@ -47,8 +47,8 @@ type Config struct {
 	// Timeout bounds connecting to a server and each wait for its answer; 0 means
 	// 100 ms.
 	Timeout time.Duration
-	// MaxConns is how many connections to a server may be in use, at least 5; 0 means
-	// 16. Two of them are for questions about short values, two for single commands.
+	// MaxConns is how many connections to a server may be in use, at least 3; 0 means
+	// 16. Two of them are for questions about short values.
 	MaxConns int
 	// Log gets a line when a server goes away and when it is back; nil means
 	// slog.Default.
@@ -101,8 +101,8 @@ func (cfg Config) check() error {
 	switch {
 	case len(cfg.Servers) == 0:
 		return errors.New("memcached: no servers")
-	case cfg.MaxConns <= shortConns+singleConns:
-		return fmt.Errorf("memcached: %d connections are not enough, %d are", cfg.MaxConns, shortConns+singleConns+1)
+	case cfg.MaxConns <= shortConns:
+		return fmt.Errorf("memcached: %d connections are not enough, %d are", cfg.MaxConns, shortConns+1)
 	case cfg.Timeout < 0:
 		return errors.New("memcached: a negative time-out")
 	}

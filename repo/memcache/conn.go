@@ -10,8 +10,6 @@ import (
 	"net"
 	"strconv"
 	"time"
-
-	gomemcache "github.com/bradfitz/gomemcache/memcache"
 )
 
 // maxItem is the longest value that is read.
@@ -26,6 +24,8 @@ const (
 	CompareAndSwap Verb = "cas"    // replaces the item that CAS stands for by Value; else ErrHeld, or ErrMissing
 	Append         Verb = "append" // puts Value behind what is held; else ErrMissing. The expiry stays.
 	Delete         Verb = "delete" // else ErrMissing
+	Touch          Verb = "touch"  // gives what is held a new Expiry; else ErrMissing
+	Incr           Verb = "incr"   // adds N to the decimal number that is held; else ErrMissing
 )
 
 // Command is one command and what became of it.
@@ -35,6 +35,7 @@ type Command struct {
 	Value  []byte
 	Expiry time.Duration // in whole seconds rounded up, at most MaxExpiry; 0 means never
 	CAS    CAS
+	N      uint64 // of Incr: what is added, and then the sum
 
 	// Err is nil where the command was carried out; ErrHeld or ErrMissing where it could
 	// not be, as its Verb says; ErrAway where the server is away. Another error is a refusal
@@ -87,9 +88,7 @@ func (c *conn) hangUp() {
 // unanswered reports whether err means that the server is away, not that it refused a call.
 func unanswered(err error) bool {
 	var broken net.Error
-	var late *gomemcache.ConnectTimeoutError
-	return errors.As(err, &broken) || errors.As(err, &late) || errors.Is(err, net.ErrClosed) ||
-		errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)
+	return errors.As(err, &broken) || errors.Is(err, net.ErrClosed) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)
 }
 
 // await gives the server a time-out for the next n bytes, where they are not here yet. As
@@ -109,14 +108,6 @@ func (c *conn) line(timeout time.Duration) ([]byte, error) {
 	return c.in.ReadSlice('\n')
 }
 
-// send flushes what was written.
-func (c *conn) send(timeout time.Duration) error {
-	if err := c.net.SetWriteDeadline(time.Now().Add(timeout)); err != nil {
-		return err
-	}
-	return c.out.Flush()
-}
-
 // ask asks for everybody's keys in one command and reads the answers. They come in
 // the order of the keys, without those that the server does not hold.
 func (c *conn) ask(together []*question, timeout time.Duration) error {
@@ -128,7 +119,7 @@ func (c *conn) ask(together []*question, timeout time.Duration) error {
 		}
 	}
 	c.out.WriteString("\r\n")
-	if err := c.send(timeout); err != nil {
+	if err := c.out.Flush(); err != nil {
 		return err
 	}
 	who, key := 0, 0
@@ -192,9 +183,6 @@ func parseValue(line []byte) (key []byte, size int, cas uint64, err error) {
 // do sends the commands at the given indices of all and reads their answers. An error
 // says that the connection is of no use any more; then some are not answered.
 func (c *conn) do(all []Command, at []int, timeout time.Duration) error {
-	if err := c.net.SetWriteDeadline(time.Now().Add(timeout)); err != nil {
-		return err
-	}
 	for _, i := range at {
 		if cmd := &all[i]; cmd.Verb == CompareAndSwap && cmd.CAS.dials < c.number {
 			cmd.Err = ErrHeld // as far as anybody can know; it is not sent
@@ -202,7 +190,7 @@ func (c *conn) do(all []Command, at []int, timeout time.Duration) error {
 			c.write(cmd)
 		}
 	}
-	if err := c.send(timeout); err != nil {
+	if err := c.out.Flush(); err != nil {
 		return err
 	}
 	strange := false
@@ -216,7 +204,13 @@ func (c *conn) do(all []Command, at []int, timeout time.Duration) error {
 			return err
 		}
 		cmd.resolve(string(bytes.TrimSuffix(line, []byte("\r\n"))))
-		strange = strange || cmd.Err != nil && cmd.Err != ErrHeld && cmd.Err != ErrMissing
+		if cmd.Err == nil || cmd.Err == ErrHeld || cmd.Err == ErrMissing {
+			continue
+		}
+		if strange = true; cmd.Verb == Delete { // it is still held: as if nobody had answered
+			err, cmd.Err = cmd.Err, errUnanswered
+			return err
+		}
 	}
 	if strange { // it may be about to close, or out of step
 		c.hangUp()
@@ -229,19 +223,27 @@ func (c *conn) write(cmd *Command) {
 	var room [64]byte
 	b := room[:0]
 	number := func(n uint64) { b = strconv.AppendUint(append(b, ' '), n, 10) }
-	if cmd.Verb != Delete {
+	store := false
+	switch cmd.Verb {
+	case Delete:
+	case Touch:
+		number(uint64(seconds(cmd.Expiry)))
+	case Incr:
+		number(cmd.N)
+	default:
+		store = true
 		number(0) // flags
 		number(uint64(seconds(cmd.Expiry)))
 		number(uint64(len(cmd.Value)))
-	}
-	if cmd.Verb == CompareAndSwap {
-		number(cmd.CAS.id)
+		if cmd.Verb == CompareAndSwap {
+			number(cmd.CAS.id)
+		}
 	}
 	c.out.WriteString(string(cmd.Verb))
 	c.out.WriteByte(' ')
 	c.out.WriteString(cmd.Key)
 	c.out.Write(append(b, "\r\n"...))
-	if cmd.Verb != Delete {
+	if store {
 		c.out.Write(cmd.Value)
 		c.out.WriteString("\r\n")
 	}
@@ -254,7 +256,7 @@ func seconds(d time.Duration) int32 { return int32((d + time.Second - 1) / time.
 func (cmd *Command) resolve(answer string) {
 	cmd.Err = nil
 	switch answer {
-	case "STORED", "DELETED":
+	case "STORED", "DELETED", "TOUCHED":
 		return
 	case "NOT_FOUND":
 		cmd.Err = ErrMissing
@@ -269,5 +271,24 @@ func (cmd *Command) resolve(answer string) {
 		}
 		return
 	}
+	var err error
+	if cmd.Verb == Incr {
+		if cmd.N, err = strconv.ParseUint(answer, 10, 64); err == nil {
+			return
+		}
+	}
 	cmd.Err = fmt.Errorf("memcached answers %q", answer)
+}
+
+// ping asks for the version of the server.
+func (c *conn) ping(timeout time.Duration) error {
+	c.out.WriteString("version\r\n")
+	if err := c.out.Flush(); err != nil {
+		return err
+	}
+	line, err := c.line(timeout)
+	if err == nil && !bytes.HasPrefix(line, []byte("VERSION ")) {
+		err = fmt.Errorf("memcached answers %q", line)
+	}
+	return err
 }

@@ -310,31 +310,88 @@ func TestClient_ContextEnds(t *testing.T) {
 	}
 }
 
-// TestClient_Single_Paused sends single commands to a server that hangs: the first waits one
-// time-out and closes it, the next do not wait, and when it is back they work.
-func TestClient_Single_Paused(t *testing.T) {
+// TestClient_Do_Paused sends commands to a server that hangs: the first waits one time-out
+// and closes it, the next do not wait, and when it is back they work.
+func TestClient_Do_Paused(t *testing.T) {
 	t.Parallel()
 	server := memcachetest.Start(t)
 	c := open(t, Config{Servers: []string{server.Addr}, Timeout: time.Second})
-	key := fresh("single")
+	key := fresh("paused")
 	if err := write(c, []string{key}, "1"); err != nil {
 		t.Fatal(err)
 	}
-	if n, err := c.Incr(t.Context(), key, 1); n != 2 || err != nil {
-		t.Fatalf("got %d, %v", n, err)
+	incr := Command{Verb: Incr, Key: key, N: 1}
+	if got := do(t, c, incr); got.N != 2 || got.Err != nil {
+		t.Fatalf("got %d, %v", got.N, got.Err)
 	}
 	server.Pause()
-	if _, err := c.Incr(t.Context(), key, 1); err == nil {
+	if do(t, c, incr).Err == nil {
 		t.Fatal("a server that hangs has counted")
 	}
 	for range 100 {
-		if err := c.Touch(t.Context(), key, time.Hour); !errors.Is(err, ErrAway) {
+		if err := do(t, c, Command{Verb: Touch, Key: key, Expiry: time.Hour}).Err; !errors.Is(err, ErrAway) {
 			t.Fatalf("got %v, want that the server is away", err)
 		}
 	}
 	server.Resume()
 	awaitUp(t, c)
-	if n, err := c.Incr(t.Context(), key, 1); n < 3 || err != nil { // the first may be counted late
-		t.Errorf("got %d, %v", n, err)
+	if got := do(t, c, incr); got.N < 3 || got.Err != nil { // the first may be counted late
+		t.Errorf("got %d, %v", got.N, got.Err)
 	}
+}
+
+// TestClient_Do_Hangs has many commands under way as the server hangs: those that wait for
+// a connection are not sent any more.
+func TestClient_Do_Hangs(t *testing.T) {
+	t.Parallel()
+	var sent atomic.Int64
+	const conns = shortConns + 2
+	c := open(t, Config{Timeout: time.Second, MaxConns: conns, Servers: []string{serve(t, func(line string) string {
+		if strings.HasPrefix(line, "touch") {
+			sent.Add(1)
+		}
+		return ""
+	})}})
+	var callers sync.WaitGroup
+	for range 10 * conns {
+		callers.Go(func() {
+			if err := do(t, c, Command{Verb: Touch, Key: "k", Expiry: time.Hour}).Err; err == nil {
+				t.Error("a server that hangs has touched")
+			}
+		})
+	}
+	callers.Wait()
+	if n := sent.Load(); n > conns-shortConns {
+		t.Errorf("%d commands were sent, want at most %d", n, conns-shortConns)
+	}
+}
+
+// TestClient_DeleteRefused has a server, such as a proxy, refuse deletes: what it holds may
+// be outdated, so nobody reads it until it has deleted.
+func TestClient_DeleteRefused(t *testing.T) {
+	t.Parallel()
+	var refuses atomic.Bool
+	refuses.Store(true)
+	c := open(t, Config{Servers: []string{serve(t, func(line string) string {
+		switch verb, _, _ := strings.Cut(line, " "); {
+		case verb == "delete" && refuses.Load():
+			return "SERVER_ERROR no backend\r\n"
+		case verb == "delete":
+			return "DELETED\r\n"
+		case verb == "version":
+			return "VERSION 1\r\n"
+		default:
+			return "VALUE k 0 3 1\r\nold\r\nEND\r\n"
+		}
+	})}})
+	want(t, c, "k", "old")
+	all := []Command{{Verb: Delete, Key: "k"}}
+	if c.Write(all); all[0].Err == nil {
+		t.Error("Write: got no error of a delete that was refused")
+	}
+	if got := one(t, c, "k"); !got.Away {
+		t.Errorf("got %q of a key that could not be deleted", got.Value)
+	}
+	refuses.Store(false)
+	awaitUp(t, c)
 }

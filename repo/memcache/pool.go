@@ -111,14 +111,23 @@ func (p *pool) lead(c *conn, q *question) error {
 	return err
 }
 
-// do carries out a batch.
-func (p *pool) do(all []Command, at []int) error {
+// with runs f on a connection, when one is free.
+func (p *pool) with(f func(*conn) error) error {
 	c := p.idle()
 	if c == nil {
 		c = <-p.free
 	}
 	defer p.give(c)
-	return p.use(c, func() error { return c.do(all, at, p.server.timeout) })
+	return p.use(c, func() error { return f(c) })
+}
+
+// do carries out a batch.
+func (p *pool) do(all []Command, at []int) error {
+	return p.with(func(c *conn) error { return c.do(all, at, p.server.timeout) })
+}
+
+func (p *pool) ping() error {
+	return p.with(func(c *conn) error { return c.ping(p.server.timeout) })
 }
 
 // use runs f on a connection that is dialled if need be. Where the server does not answer,
@@ -129,6 +138,9 @@ func (p *pool) use(c *conn, f func() error) error {
 		return ErrAway
 	}
 	err := c.dial(p.server)
+	if err == nil { // one deadline for all that is sent, also before a buffer is flushed
+		err = c.net.SetWriteDeadline(time.Now().Add(p.server.timeout))
+	}
 	if err == nil {
 		p.server.metrics.trips.Inc()
 		err = f()

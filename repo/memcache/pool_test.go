@@ -44,7 +44,7 @@ func serve(t *testing.T, answer func(line string) string) string {
 
 // onePool is a pool of a session with a server that is not probed.
 func onePool(t *testing.T, server string, timeout time.Duration, conns, keys int) *pool {
-	s := newServer(server, Config{Timeout: timeout, MaxConns: shortConns + singleConns + 1, Log: slog.New(slog.DiscardHandler)}, newMetrics(nil))
+	s := newServer(server, Config{Timeout: timeout, MaxConns: shortConns + 1, Log: slog.New(slog.DiscardHandler)}, newMetrics(nil))
 	ses := s.session.Load()
 	ses.short = newPool(s, ses, conns, keys)
 	t.Cleanup(ses.close)
@@ -264,4 +264,26 @@ func TestPool_Hang(t *testing.T) {
 		})
 	}
 	readers.Wait()
+}
+
+// TestPool_Long asks for more keys than are sent at once, on a connection that was idle for
+// longer than a time-out: a deadline of the question before must not count.
+func TestPool_Long(t *testing.T) {
+	t.Parallel()
+	p := onePool(t, serve(t, func(string) string { return "END\r\n" }), 500*time.Millisecond, 1, 1)
+	if _, err := p.asks("k"); err != nil {
+		t.Fatal(err)
+	}
+	c := <-p.free
+	if err := c.net.SetWriteDeadline(time.Now().Add(-time.Second)); err != nil { // as after a pause
+		t.Fatal(err)
+	}
+	p.free <- c
+	keys := make([]string, 700)
+	for i := range keys {
+		keys[i] = strings.Repeat("k", 80)
+	}
+	if _, err := p.asks(keys...); err != nil {
+		t.Errorf("a question of 56 KB: %v", err)
+	}
 }

@@ -8,8 +8,6 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
-
-	gomemcache "github.com/bradfitz/gomemcache/memcache"
 )
 
 const (
@@ -56,14 +54,12 @@ type server struct {
 // a connection of an earlier one may be to a server that has been restarted since.
 type session struct {
 	short, long *pool
-	single      *single
 	open        atomic.Bool // for readers: no key is dirty
 }
 
 func (s *session) close() {
 	s.short.close()
 	s.long.close()
-	s.single.client.Close()
 }
 
 func newServer(name string, cfg Config, m *metrics) *server {
@@ -80,8 +76,7 @@ func newServer(name string, cfg Config, m *metrics) *server {
 
 func (s *server) newSession() *session {
 	ses := &session{}
-	ses.short, ses.long = newPool(s, ses, shortConns, shortKeys), newPool(s, ses, s.conns-shortConns-singleConns, longKeys)
-	ses.single = newSingle(s, ses)
+	ses.short, ses.long = newPool(s, ses, shortConns, shortKeys), newPool(s, ses, s.conns-shortConns, longKeys)
 	return ses
 }
 
@@ -146,7 +141,7 @@ func (s *server) ping() error {
 	if ses == nil || !ses.open.Load() {
 		return fmt.Errorf("memcached %s: %w", s.name, ErrAway)
 	}
-	if err := ses.single.do((*gomemcache.Client).Ping); err != nil {
+	if err := ses.long.ping(); err != nil {
 		return fmt.Errorf("memcached %s: %w: %w", s.name, ErrAway, err)
 	}
 	return nil
@@ -236,7 +231,7 @@ func (s *server) wait(d time.Duration) bool {
 // readers wait until there are none.
 func (s *server) reopen() bool {
 	ses := s.newSession()
-	if ses.single.do((*gomemcache.Client).Ping) != nil {
+	if ses.long.ping() != nil {
 		ses.close()
 		return false
 	}
