@@ -11,7 +11,6 @@ import (
 
 	"kith/repo"
 	"kith/repo/cache"
-	"kith/repo/db"
 	"kith/repo/interaction"
 	"kith/repo/row"
 )
@@ -75,9 +74,6 @@ func (s *Store) Fold(ctx context.Context, bucket uint16, rows []Row, batches []i
 	})
 	if errors.Is(err, repo.ErrConflict) { // a batch is gone
 		return false, nil
-	}
-	if err == nil && !won {
-		err = db.Wrap(ctx.Err())
 	}
 	if err != nil {
 		s.Drop(ctx, rows)

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/jmoiron/sqlx"
 
@@ -186,6 +187,25 @@ func TestStore_Locked(t *testing.T) {
 		return nil, repo.ErrTooLarge
 	}); won || !errors.Is(err, repo.ErrTooLarge) {
 		t.Errorf("got %v, %v; want what edit says", won, err)
+	}
+}
+
+// TestStore_Locked_NoTime has the caller's time end while another transaction has the row:
+// that is an error, not a swap to be tried again.
+func TestStore_Locked_NoTime(t *testing.T) {
+	t.Parallel()
+	s, _ := newStore(t, cache.NewNone())
+	ids := dbtest.IDs(t, 1)
+	swapped(t, s, write(t, s, ids, "one"))
+	var tried error
+	_, err := s.Locked(t.Context(), ids, nil, func(*sqlx.Tx, map[uint64]note) ([]note, error) {
+		ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+		defer cancel()
+		_, tried = s.Locked(ctx, ids, nil, func(*sqlx.Tx, map[uint64]note) ([]note, error) { return nil, nil })
+		return nil, nil
+	})
+	if err != nil || !errors.Is(tried, repo.ErrUnavailable) || !errors.Is(tried, context.DeadlineExceeded) {
+		t.Errorf("got %v and %v, want that it had no time", err, tried)
 	}
 }
 

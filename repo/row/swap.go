@@ -169,11 +169,11 @@ func (s *Store[R]) resolve(ctx context.Context, rows []R, err error) (won bool, 
 	case errors.Is(err, errNoBase):
 		s.Drop(ctx, rows)
 		return false, nil
-	case db.Lost(err), len(rows) == 0 && db.OutcomeUnknown(err): // nothing was sent
+	case db.Lost(err), len(rows) == 0 && db.OutcomeUnknown(err) && ctx.Err() == nil: // nothing was sent
 		return false, nil
 	case db.OutcomeUnknown(err):
 		return s.readBack(ctx, rows, err)
-	case len(rows) == 0: // of an edit
+	case len(rows) == 0: // of an edit, or there is no time left
 		return false, db.Wrap(err)
 	default:
 		s.Drop(ctx, rows) // an engine that shards may have stored some
