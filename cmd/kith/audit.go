@@ -23,7 +23,7 @@ type auditCmd struct {
 	asJSON
 	Repair  bool      `help:"Repair what is wrong. If two rows disagree, the row of the one who follows counts; a damaged row is rebuilt from the rows of others. A fault that takes more is reported with the command to type."`
 	Rebuild accountID `placeholder:"ID" xor:"account" help:"Rebuild the row of this account from what can be read of it and from the rows of others, as a fault that names this command asks for."`
-	DryRun  bool      `help:"Only report, also where --repair or --rebuild is given. That is the default."`
+	DryRun  bool      `help:"Write nothing, even with --repair or --rebuild. Without these two nothing is written either."`
 	Account accountID `placeholder:"ID" xor:"account" help:"Print this account and audit it alone, with the other side of each of its entries."`
 }
 

@@ -70,6 +70,10 @@ func TestAudit(t *testing.T) {
 
 // A fault that takes more than a repair names the command that puts it right.
 func TestAudit_Rebuild(t *testing.T) {
+	help := strings.Join(strings.Fields(runKith(t, t.TempDir(), nil, nil, "audit", "--help").wants(t)), " ")
+	if want := "--dry-run Write nothing, even with --repair or --rebuild. Without these two nothing is written either."; !strings.Contains(help, want) {
+		t.Errorf("the help says %s\nwant %q, as is checked below", help, want)
+	}
 	dsn, dir := dbtest.FreshDSN(t), t.TempDir()
 	env := on(dsn)
 	runKith(t, dir, env, nil, "migrate", "up").wants(t)

@@ -10,6 +10,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"syscall"
 	"time"
 
 	"kith/config"
@@ -53,11 +54,11 @@ func devSettings() (map[string]string, error) {
 	if err == nil {
 		err = json.Unmarshal(text, &values)
 	}
-	if dsn, ok := values["KITH_MYSQL_DSN"]; ok && err == nil {
-		var own string
-		if own, err = mysqld.OwnDSN(devFolder, devDatabase); err == nil && dsn != own {
-			err = errors.New("it does not name a database of `kith dev`")
-		}
+	if dsn, ok := values["KITH_MYSQL_DSN"]; ok && err == nil && !ownDatabase(devFolder, dsn) {
+		err = errors.New("it does not name a database of `kith dev`")
+	}
+	if err == nil && !locked(path) {
+		return nil, nil // left by one that was killed
 	}
 	if err != nil {
 		return nil, fmt.Errorf("read the settings of `kith dev` in %s: %w", path, err)
@@ -65,17 +66,55 @@ func devSettings() (map[string]string, error) {
 	return values, nil
 }
 
+// ownDatabase reports whether a DSN names the database that a `kith dev` starts in a folder.
+func ownDatabase(dir, dsn string) bool {
+	own, err := mysqld.OwnDSN(dir, devDatabase)
+	return err == nil && dsn == own
+}
+
 // writeSettings writes what devSettings reads: where the database is not in the folder
-// itself, without it.
-func writeSettings(dir string, s config.Settings) error {
-	if own, err := mysqld.OwnDSN(dir, devDatabase); err != nil || s.MySQL.DSN.Reveal() != own {
+// itself, without it. The file is locked until done removes it, or the process ends: a
+// folder has one `kith dev`, and what another left is known to be old.
+func writeSettings(dir string, s config.Settings) (done func(), err error) {
+	if !ownDatabase(dir, s.MySQL.DSN.Reveal()) {
 		s.MySQL = config.MySQL{Pool: s.MySQL.Pool}
 	}
 	text, err := json.MarshalIndent(s.Shared(), "", "  ")
 	if err != nil {
-		return err
+		return nil, err
 	}
-	return os.WriteFile(filepath.Join(dir, devSettingsFile), append(text, '\n'), 0o600)
+	file, err := os.OpenFile(filepath.Join(dir, devSettingsFile), os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	// The lock ends when this process closes the file, through whatever descriptor.
+	lock := syscall.Flock_t{Type: syscall.F_WRLCK}
+	if err := syscall.FcntlFlock(file.Fd(), syscall.F_SETLK, &lock); err != nil || !same(file.Name(), file) {
+		file.Close()
+		return nil, coded{fmt.Errorf("another `kith dev` runs in %s: end it, or choose another folder", dir), exitBusy}
+	}
+	done = func() {
+		os.Remove(file.Name())
+		file.Close()
+	}
+	if err = file.Truncate(0); err == nil {
+		_, err = file.Write(append(text, '\n'))
+	}
+	if err != nil {
+		done()
+	}
+	return done, err
+}
+
+// locked reports whether another process has locked a file.
+func locked(path string) bool {
+	file, err := os.Open(path)
+	if err != nil {
+		return false
+	}
+	defer file.Close()
+	lock := syscall.Flock_t{Type: syscall.F_WRLCK}
+	return syscall.FcntlFlock(file.Fd(), syscall.F_GETLK, &lock) == nil && lock.Type != syscall.F_UNLCK
 }
 
 // check refuses a database that is missing, and settings that make no sense.

@@ -158,10 +158,11 @@ func startError(err error) error {
 func (d *devCmd) serve(ctx context.Context, l net.Listener) error {
 	s := d.Settings
 	log := newLog(os.Stderr, s.Log)
-	defer os.Remove(filepath.Join(d.Dir, devSettingsFile))
-	if err := writeSettings(d.Dir, s); err != nil {
+	done, err := writeSettings(d.Dir, s)
+	if err != nil {
 		return fmt.Errorf("--dir: write the settings: %w", err)
 	}
+	defer done()
 	if err := d.migrate(ctx); err != nil {
 		return err
 	}

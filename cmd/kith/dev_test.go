@@ -40,6 +40,13 @@ func TestDev(t *testing.T) {
 		r := runKith(t, dir, []string{"KITH_LISTEN=127.0.0.1:0"}, nil, "dev")
 		r.wantsExit(t, exitBusy, "in use", "kill "+strconv.Itoa(p.cmd.Process.Pid))
 	})
+	t.Run("HeldByAnotherDatabase", func(t *testing.T) {
+		r := runKith(t, dir, append(on(dbtest.FreshDSN(t)), "KITH_LISTEN=127.0.0.1:0"), nil, "dev")
+		r.wantsExit(t, exitBusy, "another `kith dev` runs in .kith")
+		if out := runKith(t, dir, nil, nil, "account", "show", "ada").wants(t); !strings.Contains(out, "ada") {
+			t.Errorf("a companion of the first one says %s", out)
+		}
+	})
 	t.Run("PortTaken", func(t *testing.T) {
 		other := t.TempDir()
 		runKith(t, other, []string{"KITH_LISTEN=" + address}, nil, "dev").wantsRefusal(t, address, "in use")
@@ -60,14 +67,12 @@ func TestDev(t *testing.T) {
 			t.Errorf("its settings are still there: %v", err)
 		}
 		runKith(t, dir, nil, nil, "account", "list").wantsExit(t, exitUsage, "KITH_MYSQL_DSN", "kith dev")
-		// One that was killed leaves its settings.
+		// One that was killed leaves its settings, which nobody takes.
 		stale := filepath.Join(dir, devFolder, devSettingsFile)
 		if err := os.WriteFile(stale, []byte(`{"KITH_MYSQL_DSN":"root@unix(`+filepath.Join(dir, devFolder, "run", "mysqld.sock")+`)/kith"}`), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if r := runKith(t, dir, nil, nil, "account", "list"); r.code != exitDatabase || !strings.Contains(r.err, "is the `kith dev` in .kith still running?") {
-			t.Errorf("exit code %d, want 3 and a question; it says %s", r.code, r.err)
-		}
+		runKith(t, dir, nil, nil, "account", "list").wantsExit(t, exitUsage, "KITH_MYSQL_DSN", "kith dev")
 		if err := os.WriteFile(stale, []byte("{"), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -96,7 +101,7 @@ func tryCurl(t *testing.T, p *process) {
 // tryCompanions types commands in a second terminal.
 func tryCompanions(t *testing.T, dir, address string) {
 	show := runKith(t, dir, nil, nil, "account", "show", "ada")
-	if out := show.wants(t); !strings.Contains(out, "friends       3") || !strings.Contains(show.err, "using the database of the `kith dev`") {
+	if out := show.wants(t); !strings.Contains(out, "friends       3") || !strings.Contains(show.err, "using the settings of the `kith dev`") {
 		t.Errorf("account show says\n%s%s", out, show.err)
 	}
 	if out := runKith(t, dir, nil, nil, "account", "list").wants(t); strings.Count(out, "\n") != len(demoPeople) {
@@ -215,7 +220,28 @@ func pidIn(t *testing.T, path string) int {
 	return pid
 }
 
-// With --mysql it uses that, and makes no database of its own.
+// With --mysql it uses that, and makes no database of its own. A companion needs the same
+// database, and has the secret from it, as long as it runs.
+func TestDev_YourDatabase_Companion(t *testing.T) {
+	dir, env := t.TempDir(), []string{"KITH_MYSQL_DSN=" + dbtest.FreshDSN(t)}
+	p := startKith(t, dir, append(env, "KITH_LISTEN=127.0.0.1:0"), "dev")
+	address, _, _ := strings.Cut(p.waitFor(t, "kith answers on http://"), " ")
+	p.waitFor(t, "In a second terminal, in this folder, with KITH_MYSQL_DSN set as here:")
+	if r := runKith(t, dir, nil, nil, "account", "list"); r.code != exitUsage || !strings.Contains(r.err, "KITH_MYSQL_DSN") {
+		t.Errorf("without a database it ends with %d and says %s", r.code, r.err)
+	}
+	token := strings.TrimSpace(runKith(t, dir, env, nil, "token", "--account", "1").wants(t))
+	get(t, "http://"+address+"/api/v1/accounts/verify_credentials", token, nil)
+	if err := p.cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	p.wait(t)
+	if _, err := os.Stat(filepath.Join(dir, devFolder, devSettingsFile)); err != nil {
+		t.Fatalf("it was killed and its settings are gone: %v", err)
+	}
+	runKith(t, dir, env, nil, "token", "--account", "1").wantsExit(t, exitUsage, "KITH_TOKEN_SECRET")
+}
+
 func TestDev_YourDatabase(t *testing.T) {
 	dir := t.TempDir()
 	p, address := startDev(t, dir, "--mysql", dbtest.FreshDSN(t), "--dir", "data")

@@ -57,8 +57,8 @@ func (c coded) Unwrap() error { return c.error }
 // wrong makes an error of wrong usage.
 func wrong(format string, args ...any) error { return coded{fmt.Errorf(format, args...), exitUsage} }
 
-// exitCode returns the exit code for err. Any error after a signal is an interruption. An
-// import that is done in part is exitPartial whatever the reason.
+// exitCode returns the exit code for err. Any error after a signal is an interruption; else
+// an import that is done in part is exitPartial, whatever stopped it.
 func exitCode(ctx context.Context, err error) int {
 	var own coded
 	var parse *kong.ParseError

@@ -109,11 +109,8 @@ func accompany(ctx context.Context, args []string, settings map[string]string) e
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(os.Stderr, "kith: using the database of the `kith dev` in %s, and its settings, where no others are set\n", devFolder)
-	if err = parsed.Run(); exitCode(ctx, err) == exitDatabase {
-		err = fmt.Errorf("%w (is the `kith dev` in %s still running?)", err, devFolder)
-	}
-	return err
+	fmt.Fprintf(os.Stderr, "kith: using the settings of the `kith dev` in %s, where no others are set\n", devFolder)
+	return parsed.Run()
 }
 
 // parse parses the command line; settings has, by name, the values of what is set nowhere

@@ -80,8 +80,11 @@ func secondTerminal(d *devCmd) string {
 	if filepath.Clean(d.Dir) != devFolder {
 		return ""
 	}
-	return strings.ReplaceAll(`In a second terminal, in this folder:
-
+	with := ""
+	if !ownDatabase(d.Dir, d.Settings.MySQL.DSN.Reveal()) {
+		with = ", with KITH_MYSQL_DSN set as here"
+	}
+	return "In a second terminal, in this folder" + with + ":\n" + strings.ReplaceAll(`
 kith import follows.txt.gz    # lines of: follower followee [unixtime]
 kith account list
 kith token --account 2        # act as somebody else

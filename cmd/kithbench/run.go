@@ -28,7 +28,7 @@ type runCmd struct {
 	Works  []string      `help:"Only these, comma separated: ${works}." placeholder:"WORK"`
 	Peers  []string      `help:"Only these, comma separated: ${peers}." placeholder:"PEER"`
 	Out    string        `help:"Where the table, the JSON and the plot go; nothing is written without it." type:"path"`
-	Readme string        `help:"A file whose table of a run is replaced by that of this one." type:"existingfile"`
+	Readme string        `help:"A file whose table of a run is replaced by that of this one, which must be a whole one." type:"existingfile"`
 }
 
 const (
@@ -83,6 +83,9 @@ func (c *runCmd) check() error {
 	}
 	if c.Short {
 		c.Rounds, c.Span, c.Memory = min(c.Rounds, 2), min(c.Span, 250*time.Millisecond), min(c.Memory, 4*time.Second)
+	}
+	if c.Readme != "" && (c.Short || len(c.Works)+len(c.Peers) > 0) {
+		return errors.New("--readme needs a whole run, since it replaces the whole table: leave out --short, --works and --peers")
 	}
 	all := len(c.Works) == 0
 	for _, w := range work.Works {

@@ -42,6 +42,10 @@ func TestRunCmd_Check(t *testing.T) {
 		{"NoSpan", func(c *runCmd) { c.Span = 0 }, "--span"},
 		{"NegativeMemory", func(c *runCmd) { c.Works, c.Memory = []string{"hot"}, -time.Second }, "--memory"},
 		{"NoMemory", func(c *runCmd) { c.Memory = 0 }, "--memory"},
+		{"Readme", func(c *runCmd) { c.Readme = file }, ""},
+		{"ReadmeOfSomeWorks", func(c *runCmd) { c.Readme, c.Works = file, []string{"hot"} }, "--readme needs a whole run"},
+		{"ReadmeOfSomePeers", func(c *runCmd) { c.Readme, c.Peers = file, []string{"kith"} }, "--readme needs a whole run"},
+		{"ReadmeOfAShortRun", func(c *runCmd) { c.Readme, c.Short = file, true }, "--readme needs a whole run"},
 		{"OutIsAFile", func(c *runCmd) { c.Out = file }, "--out"},
 		{"OutIsMade", func(c *runCmd) { c.Out = filepath.Join(t.TempDir(), "a", "b") }, ""},
 	} {
