@@ -2,14 +2,12 @@ package cron
 
 import (
 	"context"
-	"fmt"
 	"maps"
 	"slices"
 	"strconv"
 	"time"
 
 	apprelation "kith/app/relation"
-	"kith/repo"
 	"kith/repo/list"
 	"kith/repo/relation"
 )
@@ -43,37 +41,39 @@ type expiring struct {
 }
 
 func (e expiring) work(ctx context.Context, run *Run) error {
-	w := &walk{}
 	if run.Account != 0 {
 		found, err := e.rows.Outlines(ctx, []uint64{run.Account})
 		if err != nil {
 			return err
 		}
-		return e.page(ctx, run, w, slices.Collect(maps.Values(found)))
+		return e.page(ctx, run, slices.Collect(maps.Values(found)), 1)
 	}
-	if err := w.resume(run.Cursor()); err != nil {
+	after, _ := strconv.ParseUint(run.Cursor(), 10, 64) // one that cannot be read counts as none
+	total, err := e.rows.About(ctx)
+	if err != nil {
 		return err
 	}
-	for {
-		page, err := e.rows.WalkOutlines(ctx, w.at, expirePage)
+	for rows := int64(0); ; {
+		page, err := e.rows.WalkOutlines(ctx, after, expirePage)
 		if err != nil {
 			return err
 		}
 		if len(page) == 0 {
-			return run.Step(ctx, Step{Total: w.rows})
+			return run.Step(ctx, Step{Total: rows})
 		}
-		if err := e.page(ctx, run, w, page); err != nil {
+		if rows += int64(len(page)); len(page) < expirePage {
+			total = rows
+		}
+		if err := e.page(ctx, run, page, total); err != nil {
 			return err
 		}
+		after = page[len(page)-1].AccountID
 	}
 }
 
 // page goes through outlines and, in small groups, the rows that may have
 // something to expire.
-func (e expiring) page(ctx context.Context, run *Run, w *walk, page []relation.Outline) error {
-	if len(page) < expirePage {
-		w.all = w.rows + int64(len(page))
-	}
+func (e expiring) page(ctx context.Context, run *Run, page []relation.Outline, total int64) error {
 	var group []uint64
 	looked := int64(0)
 	for i, o := range page {
@@ -91,7 +91,7 @@ func (e expiring) page(ctx context.Context, run *Run, w *walk, page []relation.O
 		if err != nil {
 			return err
 		}
-		if err := run.Step(ctx, w.pass(o.AccountID, looked, done)); err != nil {
+		if err := run.Step(ctx, Step{Rows: looked, Done: done, Total: total, Cursor: strconv.FormatUint(o.AccountID, 10)}); err != nil {
 			return err
 		}
 		group, looked = group[:0], 0
@@ -119,41 +119,4 @@ func (e expiring) group(ctx context.Context, run *Run, ids []uint64) (done int64
 		}
 	}
 	return done, nil
-}
-
-// walk is how far a job is in all rows, in the order of the key (bucket, account).
-type walk struct {
-	at    uint64  // the last account that is done, 0: none
-	begun float64 // the share of the rows before the first of this run
-	rows  int64   // rows that this run is done with
-	all   int64   // rows of this run, 0: not known yet
-}
-
-// resume continues at a cursor that pass wrote.
-func (w *walk) resume(cursor string) (err error) {
-	if cursor == "" {
-		return nil
-	}
-	if w.at, err = strconv.ParseUint(cursor, 10, 64); err != nil {
-		return fmt.Errorf("read the cursor %q: %w", cursor, err)
-	}
-	w.begun = share(w.at)
-	return nil
-}
-
-// share is the share of all rows that come before an account, if all buckets hold about
-// as many.
-func share(account uint64) float64 { return float64(repo.Bucket(account)) / repo.Buckets }
-
-// pass counts rows up to an account and returns the step to report. Until the last page
-// the total is an estimate from how far the run is: counting the rows would be another
-// walk.
-func (w *walk) pass(account uint64, rows, done int64) Step {
-	w.at = account
-	w.rows += rows
-	total := w.all
-	if gone := share(account) - w.begun; total == 0 && gone > 0 {
-		total = max(w.rows, int64(float64(w.rows)*(1-w.begun)/gone))
-	}
-	return Step{Rows: rows, Done: done, Total: total, Cursor: strconv.FormatUint(account, 10)}
 }

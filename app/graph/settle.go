@@ -14,8 +14,8 @@ import (
 )
 
 const (
-	// verifyPairs is how many pairs are read together.
-	verifyPairs = maxAccounts / 2
+	// maxPairs is how many pairs are remembered before they are repaired.
+	maxPairs = 256
 	// repairsAtOnce is how many edits of a writer wait for the committer at once.
 	repairsAtOnce = 64
 )
@@ -89,7 +89,7 @@ func suspect(p pair, out, blocked bool, at uint32) spill.Record {
 	return r
 }
 
-// settleSuspects verifies the edges of which only one side is noted, or the
+// settleSuspects repairs the edges of which only one side is noted, or the
 // sides with different times.
 func (im *importer) settleSuspects(ctx context.Context) error {
 	walk := im.suspects.Walk()
@@ -105,8 +105,8 @@ func (im *importer) settleSuspects(ctx context.Context) error {
 		if same {
 			r, more = walk.Next()
 		}
-		if len(pairs) >= verifyPairs || !more {
-			if err := im.verify(ctx, pairs); err != nil {
+		if len(pairs) >= maxPairs || !more {
+			if err := im.repair(ctx, pairs); err != nil {
 				return err
 			}
 			pairs = pairs[:0]
@@ -115,7 +115,7 @@ func (im *importer) settleSuspects(ctx context.Context) error {
 	return walk.Err()
 }
 
-// settleChunk verifies the edges of which the owners' rows do not say what
+// settleChunk repairs the edges of which the owners' rows do not say what
 // the file says.
 func (im *importer) settleChunk(ctx context.Context, c chunk, _ turn) error {
 	outlines, err := im.outlines(ctx, c.ids())
@@ -123,7 +123,7 @@ func (im *importer) settleChunk(ctx context.Context, c chunk, _ turn) error {
 		return err
 	}
 	for part := range c.parts(outlines, im.limits.bytes) {
-		rows, err := im.fresh(ctx, part.ids())
+		rows, err := retry(ctx, func(ctx context.Context) (map[uint64]relation.Row, error) { return im.cfg.Rows.Fresh(ctx, part.ids()) })
 		if err != nil {
 			return err
 		}
@@ -132,7 +132,7 @@ func (im *importer) settleChunk(ctx context.Context, c chunk, _ turn) error {
 			if err != nil {
 				return err
 			}
-			if err := im.verify(ctx, deviating(d, own)); err != nil {
+			if err := im.repair(ctx, deviating(d, own)); err != nil {
 				return err
 			}
 		}
@@ -153,94 +153,28 @@ func deviating(d *relation.Draft, own owner) (pairs []pair) {
 	return pairs
 }
 
-func (im *importer) fresh(ctx context.Context, ids []uint64) (map[uint64]relation.Row, error) {
-	return retry(ctx, func(ctx context.Context) (map[uint64]relation.Row, error) { return im.cfg.Rows.Fresh(ctx, ids) })
-}
-
-// verify reads both rows of each pair and repairs those that disagree.
-func (im *importer) verify(ctx context.Context, pairs []pair) error {
-	for some := range slices.Chunk(pairs, verifyPairs) {
-		outlines, err := im.outlines(ctx, accounts(some))
-		if err != nil {
-			return err
-		}
-		for len(some) > 0 {
-			n := fitting(some, outlines, im.limits.bytes)
-			if err := im.repairAll(ctx, some[:n]); err != nil {
-				return err
-			}
-			some = some[n:]
-		}
-	}
-	return nil
-}
-
-// accounts returns whose rows a pair has.
-func accounts(pairs []pair) []uint64 {
-	ids := make([]uint64, 0, 2*len(pairs))
-	for _, p := range pairs {
-		ids = append(ids, p.follower, p.followee)
-	}
-	slices.Sort(ids)
-	return slices.Compact(ids)
-}
-
-// fitting returns how many pairs, one at least, have rows of limit bytes together.
-func fitting(pairs []pair, outlines map[uint64]relation.Outline, limit int) int {
-	seen := make(map[uint64]bool)
-	bytes := 0
-	for i, p := range pairs {
-		for _, id := range []uint64{p.follower, p.followee} {
-			if !seen[id] {
-				seen[id] = true
-				bytes += outlines[id].Size()
-			}
-		}
-		if bytes > limit && i > 0 {
-			return i
-		}
-	}
-	return len(pairs)
-}
-
-// repairAll repairs those of the pairs whose rows disagree.
-func (im *importer) repairAll(ctx context.Context, pairs []pair) error {
-	rows, err := im.fresh(ctx, accounts(pairs))
-	if err != nil {
-		return err
-	}
-	drafts := make(map[uint64]*relation.Draft, len(rows))
-	for id, row := range rows {
-		if drafts[id], err = relation.Open(row); err != nil {
-			return err
-		}
-	}
+// repair makes the two rows of each pair agree, as one edit each: the committer reads the
+// rows of many together.
+func (im *importer) repair(ctx context.Context, pairs []pair) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(repairsAtOnce)
 	for _, p := range pairs {
-		follower, followee := drafts[p.follower], drafts[p.followee]
-		if relation.Settle(follower, followee) && agree(follower, followee) {
-			continue
-		}
-		group.Go(func() error { return im.repair(ctx, p) })
+		group.Go(func() error {
+			repaired, err := retry(ctx, func(ctx context.Context) (bool, error) {
+				return im.cfg.Relations.Repair(ctx, p.follower, p.followee, relation.Settle)
+			})
+			if err != nil {
+				return fmt.Errorf("settle that %d follows %d: %w", p.follower, p.followee, err)
+			}
+			if repaired {
+				im.mu.Lock()
+				im.sum.Settled++
+				im.mu.Unlock()
+			}
+			return nil
+		})
 	}
 	return group.Wait()
-}
-
-// repair makes the two rows of a pair agree, as one edit.
-func (im *importer) repair(ctx context.Context, p pair) error {
-	repaired, err := retry(ctx, func(ctx context.Context) (bool, error) {
-		return im.cfg.Relations.Repair(ctx, p.follower, p.followee, relation.Settle)
-	})
-	if err != nil {
-		return fmt.Errorf("settle that %d follows %d: %w", p.follower, p.followee, err)
-	}
-	if repaired {
-		im.mu.Lock()
-		im.sum.Settled++
-		im.mu.Unlock()
-	}
-	return nil
 }
 
 // standing is what one row says about one edge.
@@ -268,16 +202,4 @@ func standingOf(d *relation.Draft, e list.Edge) (uint32, standing) {
 		return theirs, whole
 	}
 	return 0, none
-}
-
-// agree reports whether two rows that know all about each other (see
-// relation.Settle) say the same about the follower's edge to the followee. Where
-// one blocks the other there must be none.
-func agree(follower, followee *relation.Draft) bool {
-	outAt, out := standingOf(follower, list.Edge{ID: followee.AccountID(), Out: true})
-	inAt, in := standingOf(followee, list.Edge{ID: follower.AccountID()})
-	if out == blocked || in == blocked {
-		return follower.Rel(followee.AccountID())&list.IsFollowing == 0 && followee.Rel(follower.AccountID())&list.IsFollower == 0
-	}
-	return out == in && outAt == inAt
 }
