@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"strings"
 	"testing"
 	"time"
 
@@ -17,6 +18,7 @@ import (
 	"kith/repo/interaction"
 	"kith/repo/job"
 	"kith/repo/lease"
+	"kith/repo/list"
 	"kith/repo/relation"
 	"kith/repo/seen"
 	suggestions "kith/repo/suggest"
@@ -220,5 +222,26 @@ func TestSuggest(t *testing.T) {
 	}
 	if rows != 997 || w.steps[len(w.steps)-1].Cursor != "" {
 		t.Errorf("looked at %d accounts, want 997; %+v", rows, w.steps)
+	}
+}
+
+// An account whose row cannot be read fails alone: the others get theirs, and the run has
+// failed.
+func TestSuggest_BadRow(t *testing.T) {
+	w := newFoldWorld(t)
+	if err := w.seen.Put(t.Context(), []seen.Mark{{AccountID: 3, At: 1_700_000_000}, {AccountID: 7, At: 1_700_000_000}}); err != nil {
+		t.Fatal(err)
+	}
+	w.worker.pool.MustExec(`INSERT INTO relation (bucket, account_id, ver, list, friends, followers, following, kept_followers, kept_following, blocks, archived, updated_at)
+		VALUES (3, 3, 1, 'bad', 0, 0, 0, 0, 0, 0, '', 1)`)
+	err := w.run(w.suggest, cron.Options{})
+	if !errors.Is(err, list.ErrFormat) || !strings.Contains(err.Error(), "suggest failed for 1 accounts") {
+		t.Errorf("got %v, want the bad row", err)
+	}
+	if did := sum(w.steps); did.Rows != 2 || did.Done != 1 {
+		t.Errorf("got %+v, want two accounts, one of them done", w.steps)
+	}
+	if made, err := w.made.MadeAt(t.Context(), []uint64{7}); err != nil || len(made) != 1 {
+		t.Errorf("got %v, %v, want suggestions for 7", made, err)
 	}
 }

@@ -2,11 +2,9 @@ package cron
 
 import (
 	"context"
-	"errors"
 	"strconv"
 
 	"kith/app/suggest"
-	"kith/repo/list"
 )
 
 // Suggest makes the job that makes suggestions for accounts that were seen recently and
@@ -50,13 +48,14 @@ func suggestAll(ctx context.Context, s *suggest.Service, run *Run) error {
 func suggestTo(ctx context.Context, s *suggest.Service, run *Run, due []uint64, looked int, last string) error {
 	for _, id := range due {
 		n, err := s.Make(ctx, id, run.DryRun)
-		if errors.Is(err, list.ErrFormat) { // the audit reports the row; the others get theirs
-			run.Log.Error("no suggestions", "account", id, "err", err)
-		} else if err != nil {
+		if err := run.Skip(ctx, id, err); err != nil {
 			return err
 		}
-		run.Log.Debug("suggestions made", "account", id, "found", n)
-		step := Step{Rows: 1, Done: 1, Cursor: strconv.FormatUint(id, 10)}
+		step := Step{Rows: 1, Cursor: strconv.FormatUint(id, 10)}
+		if err == nil {
+			step.Done = 1
+			run.Log.Debug("suggestions made", "account", id, "found", n)
+		}
 		if err := run.Step(ctx, step); err != nil {
 			return err
 		}
