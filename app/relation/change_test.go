@@ -3,8 +3,10 @@ package relation_test
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"maps"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -362,4 +364,26 @@ func TestService_Changes_UnknownOutcome(t *testing.T) {
 		t.Errorf("given %v, want %v", got, want)
 	}
 	w.want(p[0], p[1], "following")
+}
+
+// A listener that panics costs nobody else anything: the caller is answered, the other
+// listeners get the change, and the worker goes on.
+func TestService_Changes_Panic(t *testing.T) {
+	var log strings.Builder
+	s := &stream{}
+	w := &world{t: t, World: relationtest.New(t, relationtest.Config{DB: pool(t), Cache: cache.NewNone(), Log: slog.New(slog.NewTextHandler(&log, nil)),
+		Listeners: []func(relation.Change){func(relation.Change) { panic("a bug") }, s.take}})}
+	p := w.People(2)
+	w.follow(p[0], p[1])
+	w.must(w.Unfollow(t.Context(), p[0], p[1]))
+	var got []relation.Kind
+	for _, c := range s.drain() {
+		got = append(got, c.Kind)
+	}
+	if want := []relation.Kind{relation.Followed, relation.Unfollowed}; !slices.Equal(got, want) {
+		t.Errorf("given %v, want %v", got, want)
+	}
+	if n := strings.Count(log.String(), "a listener panicked"); n != 2 || !strings.Contains(log.String(), "a bug") {
+		t.Errorf("logged %q, want both panics", log.String())
+	}
 }

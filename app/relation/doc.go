@@ -38,7 +38,8 @@
 //
 // Listeners are called by the workers that commit, by several at once. All who wait for
 // the same rows wait for a listener, so it takes a short lock at most, puts the change
-// into a bounded buffer and returns. It cannot refuse the change, and must not panic.
+// into a bounded buffer and returns. It cannot refuse the change. If it panics, that is
+// logged and the change is lost to it alone.
 //
 // The process that committed gives the change, whatever asked for it: HTTP, the job
 // expire (ActExpire), and, where the rows of a pair did not agree, the audit and the end

@@ -1,7 +1,10 @@
 package relation
 
 import (
+	"cmp"
 	"context"
+	"log/slog"
+	"runtime/debug"
 	"time"
 
 	"kith/app"
@@ -43,13 +46,18 @@ type Config struct {
 	FollowingLimit int
 	// Listeners get each Change once it is committed; see the package doc.
 	Listeners []func(Change)
+	// Log gets the panics of listeners; nil: none.
+	Log *slog.Logger
 }
 
 // Service decides about relations. It is safe for concurrent use.
 type Service struct{ cfg Config }
 
 // New makes a Service.
-func New(cfg Config) *Service { return &Service{cfg: cfg} }
+func New(cfg Config) *Service {
+	cfg.Log = cmp.Or(cfg.Log, slog.New(slog.DiscardHandler))
+	return &Service{cfg: cfg}
+}
 
 // The refusals.
 var (
@@ -69,10 +77,20 @@ func (s *Service) commit(ctx context.Context, act Act, by uint64, ids []uint64, 
 	}, func() {
 		for _, c := range done.list {
 			for _, listener := range s.cfg.Listeners {
-				listener(c)
+				s.give(listener, c)
 			}
 		}
 	}))
+}
+
+// give gives a listener a change. One that panics ends neither the process nor the commit.
+func (s *Service) give(listener func(Change), c Change) {
+	defer func() {
+		if p := recover(); p != nil {
+			s.cfg.Log.Error("a listener panicked", "change", c.Kind, "actor", c.Actor, "target", c.Target, "panic", p, "stack", string(debug.Stack()))
+		}
+	}()
+	listener(c)
 }
 
 // edit runs an edit of a pair, on the row of its actor or on both, and returns what the

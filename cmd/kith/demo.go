@@ -55,7 +55,7 @@ func (s *stack) demo(ctx context.Context) (bool, error) {
 		follows += len(p.follows)
 	}
 	at := time.Now().Add(-time.Duration(follows) * time.Hour)
-	relations := s.relationsAt(func() time.Time { return at }, 0)
+	relations := s.relationsAt(func() time.Time { return at }, 0, nil)
 	for _, p := range demoPeople {
 		for _, other := range p.follows {
 			if _, err := relations.Follow(ctx, ids[p.name], ids[other], apprelation.FollowOptions{}); err != nil {

@@ -78,14 +78,14 @@ func openStack(ctx context.Context, p parts, log *slog.Logger) (*stack, error) {
 	s.committer = committer.New(s.rows, committer.Config{Metrics: committer.NewMetrics(s.registry)})
 	s.accounts = appaccount.New(s.people, time.Now)
 	s.openAffinity(p.affinity, log)
-	s.relations = s.relationsAt(time.Now, p.relation.FollowingLimit, s.interactions.Changed)
+	s.relations = s.relationsAt(time.Now, p.relation.FollowingLimit, log, s.interactions.Changed)
 	return s, nil
 }
 
 // relationsAt makes the service that decides about relations, with a clock.
-func (s *stack) relationsAt(now func() time.Time, limit int, listeners ...func(apprelation.Change)) *apprelation.Service {
+func (s *stack) relationsAt(now func() time.Time, limit int, log *slog.Logger, listeners ...func(apprelation.Change)) *apprelation.Service {
 	return apprelation.New(apprelation.Config{
-		Rows: s.rows, Committer: s.committer, Accounts: s.people, Now: now, FollowingLimit: limit, Listeners: listeners,
+		Rows: s.rows, Committer: s.committer, Accounts: s.people, Now: now, FollowingLimit: limit, Listeners: listeners, Log: log,
 	})
 }
 

@@ -4,6 +4,7 @@ package relationtest
 
 import (
 	"context"
+	"log/slog"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -32,6 +33,7 @@ type Config struct {
 	ListCap int
 	// Listeners are those of the service.
 	Listeners []func(relation.Change)
+	Log       *slog.Logger
 }
 
 // World is the service and all that it stands on.
@@ -56,7 +58,7 @@ func New(tb testing.TB, c Config) *World {
 			tb.Error(err)
 		}
 	})
-	w.Service = relation.New(relation.Config{Rows: w.Rows, Committer: edits, Accounts: w.Accounts, Now: w.Now, FollowingLimit: c.FollowingLimit, Listeners: c.Listeners})
+	w.Service = relation.New(relation.Config{Rows: w.Rows, Committer: edits, Accounts: w.Accounts, Now: w.Now, FollowingLimit: c.FollowingLimit, Listeners: c.Listeners, Log: c.Log})
 	return w
 }
 
