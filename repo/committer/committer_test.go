@@ -6,6 +6,7 @@ import (
 	"slices"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"kith/repo"
@@ -48,20 +49,24 @@ func doAll(c *edits, count int, ids ...uint64) func() []error {
 	return func() []error { wg.Wait(); return errs }
 }
 
-// waitFor polls a condition of the queue that no signal tells from outside.
-func waitFor(t *testing.T, what string, ok func() bool) {
+// bubble runs a sub-test in which all that wait are known to wait, and where a wait for
+// what never comes is a failure.
+func bubble(t *testing.T, name string, f func(*testing.T)) {
+	t.Run(name, func(t *testing.T) { synctest.Test(t, f) })
+}
+
+// wantWaiting lets everything go on until it waits, and counts the edits that wait for a
+// commit then.
+func wantWaiting(t *testing.T, c *edits, want int) {
 	t.Helper()
-	deadline := time.Now().Add(5 * time.Second)
-	for !ok() {
-		if time.Now().After(deadline) {
-			t.Fatalf("never happened: %s", what)
-		}
-		time.Sleep(time.Millisecond)
+	synctest.Wait()
+	if n := c.Waiting(); n != want {
+		t.Fatalf("%d edits wait, want %d", n, want)
 	}
 }
 
 func TestCommitter_Do(t *testing.T) {
-	t.Run("one edit", func(t *testing.T) {
+	bubble(t, "one edit", func(t *testing.T) {
 		f := newFake()
 		c := start(t, f, committer.Config{})
 		if err := c.Do(t.Context(), []uint64{1, 2}, add(7, 1, 2)); err != nil {
@@ -71,14 +76,14 @@ func TestCommitter_Do(t *testing.T) {
 			t.Errorf("rows %v %v; want 7 in both", f.log(1), f.log(2))
 		}
 	})
-	t.Run("what waits goes in one commit", func(t *testing.T) {
+	bubble(t, "what waits goes in one commit", func(t *testing.T) {
 		f := newFake()
 		f.gate, f.begun = make(chan struct{}), make(chan []uint64, 10)
 		c := start(t, f, committer.Config{})
 		first := doAll(c, 1, 1)
 		<-f.begun
 		rest := doAll(c, 100, 1)
-		waitFor(t, "100 edits wait", func() bool { return c.Waiting() == 100 })
+		wantWaiting(t, c, 100)
 		f.gate <- struct{}{}
 		<-f.begun
 		f.gate <- struct{}{}
@@ -91,7 +96,7 @@ func TestCommitter_Do(t *testing.T) {
 			t.Errorf("%d commits, %d edits; want 2, 101", len(f.swaps), len(f.log(1)))
 		}
 	})
-	t.Run("disjoint rows go at once", func(t *testing.T) {
+	bubble(t, "disjoint rows go at once", func(t *testing.T) {
 		f := newFake()
 		f.gate, f.begun = make(chan struct{}), make(chan []uint64, 10)
 		c := start(t, f, committer.Config{Workers: 2})
@@ -104,7 +109,7 @@ func TestCommitter_Do(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	t.Run("an edit that fails fails alone", func(t *testing.T) {
+	bubble(t, "an edit that fails fails alone", func(t *testing.T) {
 		f := newFake()
 		c := start(t, f, committer.Config{})
 		no := errors.New("no")
@@ -114,7 +119,7 @@ func TestCommitter_Do(t *testing.T) {
 			t.Errorf("got %v and %v; want no and nil", bad, good)
 		}
 	})
-	t.Run("a bad row fails its own edits only", func(t *testing.T) {
+	bubble(t, "a bad row fails its own edits only", func(t *testing.T) {
 		f := newFake()
 		f.gate, f.begun = make(chan struct{}, 100), make(chan []uint64, 100)
 		f.bad[9] = true
@@ -122,7 +127,7 @@ func TestCommitter_Do(t *testing.T) {
 		first := doAll(c, 1, 5)
 		<-f.begun
 		bad, good := doAll(c, 3, 1, 9), doAll(c, 5, 1, 2)
-		waitFor(t, "8 edits wait", func() bool { return c.Waiting() == 8 })
+		wantWaiting(t, c, 8)
 		for range 20 {
 			f.gate <- struct{}{}
 		}
@@ -138,7 +143,7 @@ func TestCommitter_Do(t *testing.T) {
 			t.Errorf("row 1 has %d edits, want 5", len(f.log(1)))
 		}
 	})
-	t.Run("a row that outgrew itself refuses, others go on", func(t *testing.T) {
+	bubble(t, "a row that outgrew itself refuses, others go on", func(t *testing.T) {
 		f := newFake()
 		f.limit = 200
 		f.rows[1] = row{id: 1, ver: 1, log: make([]int, 13)}
@@ -153,7 +158,7 @@ func TestCommitter_Do(t *testing.T) {
 }
 
 func TestCommitter_Swap(t *testing.T) {
-	t.Run("Lost", func(t *testing.T) {
+	bubble(t, "Lost", func(t *testing.T) {
 		f := newFake()
 		f.lose = 3
 		c := start(t, f, committer.Config{})
@@ -164,7 +169,7 @@ func TestCommitter_Swap(t *testing.T) {
 			t.Errorf("row %v after %d locked tries; want one edit after 3", f.log(1), f.locked)
 		}
 	})
-	t.Run("LostTooOften", func(t *testing.T) {
+	bubble(t, "LostTooOften", func(t *testing.T) {
 		f := newFake()
 		f.lose = 1000
 		c := start(t, f, committer.Config{Tries: 4})
@@ -175,7 +180,7 @@ func TestCommitter_Swap(t *testing.T) {
 			t.Errorf("%d swaps were tried, want 4", 1000-f.lose)
 		}
 	})
-	t.Run("StaleCache", func(t *testing.T) {
+	bubble(t, "StaleCache", func(t *testing.T) {
 		f := newFake()
 		f.rows[1] = row{id: 1, ver: 5, log: []int{1}}
 		f.stale[1] = row{id: 1, ver: 4}
@@ -187,7 +192,7 @@ func TestCommitter_Swap(t *testing.T) {
 			t.Errorf("row %v, want [1 2]", f.log(1))
 		}
 	})
-	t.Run("NoChangeOnStaleCache", func(t *testing.T) {
+	bubble(t, "NoChangeOnStaleCache", func(t *testing.T) {
 		f := newFake()
 		f.rows[1] = row{id: 1, ver: 5, log: []int{1}}
 		f.stale[1] = row{id: 1, ver: 4}
@@ -198,7 +203,7 @@ func TestCommitter_Swap(t *testing.T) {
 			t.Errorf("an answer came from a stale row: saw %d, %v; want 1, nil", seen, err)
 		}
 	})
-	t.Run("Unavailable", func(t *testing.T) {
+	bubble(t, "Unavailable", func(t *testing.T) {
 		f := newFake()
 		f.away = true
 		c := start(t, f, committer.Config{})
@@ -229,14 +234,14 @@ func TestCommitter_Lacks(t *testing.T) {
 }
 
 func TestCommitter_Bounds(t *testing.T) {
-	t.Run("queue is full", func(t *testing.T) {
+	bubble(t, "queue is full", func(t *testing.T) {
 		f := newFake()
 		f.gate, f.begun = make(chan struct{}), make(chan []uint64, 10)
 		c := start(t, f, committer.Config{MaxQueue: 3})
 		all := doAll(c, 1, 1)
 		<-f.begun
 		waiting := doAll(c, 3, 1)
-		waitFor(t, "3 edits wait", func() bool { return c.Waiting() == 3 })
+		wantWaiting(t, c, 3)
 		if err := c.Do(t.Context(), []uint64{1}, add(9, 1)); !errors.Is(err, repo.ErrUnavailable) {
 			t.Errorf("got %v, want unavailable", err)
 		}
@@ -245,14 +250,14 @@ func TestCommitter_Bounds(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	t.Run("a commit has at most MaxEdits", func(t *testing.T) {
+	bubble(t, "a commit has at most MaxEdits", func(t *testing.T) {
 		f := newFake()
 		f.gate, f.begun = make(chan struct{}, 100), make(chan []uint64, 100)
 		c := start(t, f, committer.Config{MaxEdits: 10})
 		all := doAll(c, 1, 1)
 		<-f.begun
 		rest := doAll(c, 35, 1)
-		waitFor(t, "35 edits wait", func() bool { return c.Waiting() == 35 })
+		wantWaiting(t, c, 35)
 		close(f.gate)
 		if err := errors.Join(append(all(), rest()...)...); err != nil {
 			t.Error(err)
@@ -261,7 +266,7 @@ func TestCommitter_Bounds(t *testing.T) {
 			t.Errorf("%d commits, want 1 and then 35 edits in 4", len(f.swaps))
 		}
 	})
-	t.Run("heavy commits are split", func(t *testing.T) {
+	bubble(t, "heavy commits are split", func(t *testing.T) {
 		f := newFake()
 		f.gate, f.begun = make(chan struct{}, 100), make(chan []uint64, 100)
 		c := start(t, f, committer.Config{Workers: 1, MaxBytes: 250})
@@ -271,7 +276,7 @@ func TestCommitter_Bounds(t *testing.T) {
 		for id := range uint64(8) {
 			answers = append(answers, doAll(c, 1, id))
 		}
-		waitFor(t, "8 edits wait", func() bool { return c.Waiting() == 8 })
+		wantWaiting(t, c, 8)
 		close(f.gate)
 		errs := all()
 		for _, a := range answers {
@@ -288,7 +293,9 @@ func TestCommitter_Bounds(t *testing.T) {
 	})
 }
 
-func TestCommitter_Cancel(t *testing.T) {
+func TestCommitter_Cancel(t *testing.T) { synctest.Test(t, testCommitter_Cancel) }
+
+func testCommitter_Cancel(t *testing.T) {
 	f := newFake()
 	f.gate, f.begun = make(chan struct{}), make(chan []uint64, 10)
 	c := start(t, f, committer.Config{})
@@ -298,7 +305,7 @@ func TestCommitter_Cancel(t *testing.T) {
 	go func() { errs <- c.Do(underWay, []uint64{1}, add(1, 1)) }()
 	<-f.begun
 	go func() { errs <- c.Do(waiting, []uint64{1}, add(2, 1)) }()
-	waitFor(t, "one edit waits", func() bool { return c.Waiting() == 1 })
+	wantWaiting(t, c, 1)
 	cancelUnderWay()
 	cancelWaiting()
 	for range 2 {
@@ -317,7 +324,9 @@ func TestCommitter_Cancel(t *testing.T) {
 
 // What follows from an edit is done once, when it is committed, in the order of the
 // commits, also where its caller is gone; never for one that was not.
-func TestCommitter_DoThen(t *testing.T) {
+func TestCommitter_DoThen(t *testing.T) { synctest.Test(t, testCommitter_DoThen) }
+
+func testCommitter_DoThen(t *testing.T) {
 	var order []int // which only the one worker adds to
 	then := func(n int) func() { return func() { order = append(order, n) } }
 	f := newFake()
@@ -359,21 +368,22 @@ func TestCommitter_DoThen(t *testing.T) {
 	}
 }
 
-func TestCommitter_Close(t *testing.T) {
+func TestCommitter_Close(t *testing.T) { synctest.Test(t, testCommitter_Close) }
+
+func testCommitter_Close(t *testing.T) {
 	f := newFake()
 	f.gate, f.begun = make(chan struct{}), make(chan []uint64, 10)
 	c := committer.New[*draft, row](f, committer.Config{})
 	all := doAll(c, 1, 1)
 	<-f.begun
 	rest := doAll(c, 20, 1)
-	waitFor(t, "20 edits wait", func() bool { return c.Waiting() == 20 })
+	wantWaiting(t, c, 20)
 	closed := make(chan error)
 	go func() { closed <- c.Close(context.Background()) }()
-	ended, end := context.WithCancel(t.Context())
-	end() // so that an edit that is still taken does not wait
-	waitFor(t, "the committer refuses", func() bool {
-		return errors.Is(c.Do(ended, []uint64{2}, add(1, 2)), repo.ErrUnavailable)
-	})
+	synctest.Wait()
+	if err := c.Do(t.Context(), []uint64{2}, add(1, 2)); !errors.Is(err, repo.ErrUnavailable) {
+		t.Errorf("after Close: got %v, want unavailable", err)
+	}
 	close(f.gate)
 	if err := <-closed; err != nil {
 		t.Fatal(err)
