@@ -66,9 +66,9 @@ func block(key []byte) cipher.Block {
 	return b
 }
 
-// legal reports whether a row may have a key, prefix included: bodies have theirs.
-func legal(key string) bool {
-	return len(key)+len(bodySuffix) <= memcache.MaxKey && !strings.HasSuffix(key, bodySuffix) && memcache.Legal(key)
+// legal reports whether a row may have a key behind a prefix: bodies have theirs.
+func legal(prefix, key string) bool {
+	return len(prefix)+len(key)+len(bodySuffix) <= memcache.MaxKey && !strings.HasSuffix(key, bodySuffix) && memcache.Legal(key)
 }
 
 // names returns keys as memcached knows them, with a suffix, in one piece of memory;
@@ -85,7 +85,7 @@ func (s *sealer) names(keys []string, suffix string) []string {
 		from := all.Len()
 		all.WriteString(s.prefix)
 		all.WriteString(key)
-		if legal(all.String()[from:]) {
+		if legal(s.prefix, key) {
 			all.WriteString(suffix)
 			names[i] = all.String()[from:]
 		}
@@ -104,7 +104,7 @@ func (s *sealer) unique(entries []Entry) []Entry {
 		switch {
 		case twice && all[i].Ver < e.Ver:
 			all[i] = e
-		case !twice && legal(e.Key):
+		case !twice && legal(s.prefix, e.Key[len(s.prefix):]):
 			at[e.Key] = len(all)
 			all = append(all, e)
 		}

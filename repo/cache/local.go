@@ -128,7 +128,7 @@ func (l *Local) Fill(ctx context.Context, entries []Entry) {
 		switch {
 		case k.hole:
 			result = l.metrics.fillTooLarge
-		case !legal(e.Key):
+		case !legal("", e.Key):
 			result = l.metrics.fillFailed
 		default:
 			l.entries.decide(k, func(old, next kept) (kept, bool) {
@@ -152,7 +152,7 @@ func (l *Local) Put(_ context.Context, entries []Entry) (ahead map[string]uint64
 	for _, e := range entries {
 		k, result := l.kept(e), l.metrics.stored
 		switch {
-		case !legal(e.Key):
+		case !legal("", e.Key):
 			l.metrics.failed.Inc()
 			continue
 		case k.hole:

@@ -315,6 +315,9 @@ func (m *Memcached) Put(_ context.Context, entries []Entry) (ahead map[string]ui
 	m.fail(todo) // the last resort lets a late Fill of an older row in
 	fresh := time.Now().Add(m.cfg.Late)
 	for _, e := range entries {
+		if !legal(s.prefix, e.Key) {
+			continue
+		}
 		if ahead[e.Key] > 0 {
 			e.Partial, e.Body = true, nil
 		}

@@ -301,11 +301,13 @@ func testIllegalKey(t *testing.T, c cache.Cache) {
 	for _, bad := range []string{"a space", "line\r\nflush_all", "\x7f", strings.Repeat("k", 250), "body+"} {
 		put(c, row(bad, 1), row(good, 1))
 		fill(c, row(bad, 1))
-		c.Drop(t.Context(), []string{bad})
-		got := getAll(t.Context(), c, []string{bad, good})
-		if _, found := got[bad]; found || len(got) != 1 {
-			t.Errorf("key %.20q: got %v, want only the good key", bad, got)
+		for name, get := range map[string]func(context.Context, cache.Cache, []string) map[string]cache.Entry{"Get": getAll, "Heads": headsOf} {
+			got := get(t.Context(), c, []string{bad, good})
+			if _, found := got[bad]; found || len(got) != 1 {
+				t.Errorf("%s of key %.20q: got %v, want only the good key", name, bad, got)
+			}
 		}
+		c.Drop(t.Context(), []string{bad})
 	}
 }
 
