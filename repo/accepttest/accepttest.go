@@ -3,9 +3,8 @@
 //
 //	KITH_ACCEPT=1 go test -run TestAccept -v ./app/graph
 //
-// The data is not part of the repository. It is looked for in ../shared/data
-// beside it, or in the folder that KITH_DATA names; a check whose file is not
-// there is skipped.
+// The data is not part of the repository. It is looked for in a folder beside it, or in
+// the one that KITH_DATA names; a check whose file is not there is skipped.
 package accepttest
 
 import (

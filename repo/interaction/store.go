@@ -19,8 +19,7 @@ const MaxRows = 480
 // Store writes and reads the log. It is safe for concurrent use.
 type Store struct{ db *sqlx.DB }
 
-// New makes a store. Its statements are small and many: the pool should interpolate
-// arguments.
+// New makes a store.
 func New(pool *sqlx.DB) *Store { return &Store{db: pool} }
 
 // Append adds at most MaxRows batches to the log, all or none. Existing ones stay as they

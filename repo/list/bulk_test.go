@@ -170,3 +170,19 @@ func TestList_Merge_Bulk(t *testing.T) {
 		}
 	})
 }
+
+// A merge whose edge is there already and answers a request changes the list: it must be
+// stored without the request.
+func TestList_Merge_AnswersOnly(t *testing.T) {
+	for out, want := range map[bool]Rel{true: IsFollowing | HasRequest, false: IsFollower | IsRequested} {
+		l := New()
+		l.Merge([]Edge{{ID: 7, Time: 5, Out: out}})
+		l.Put(Requested, 7, 6)
+		l.Put(Requests, 7, 6)
+		l.Dirty = false
+		added := l.Merge([]Edge{{ID: 7, Time: 9, Out: out}})
+		if got := l.Rel(7); added != (MergeCount{}) || !l.Dirty || got != want {
+			t.Errorf("out %v: added %+v, dirty %v, %b; want nothing added, dirty, %b", out, added, l.Dirty, got, want)
+		}
+	}
+}
