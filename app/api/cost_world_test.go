@@ -113,7 +113,7 @@ func first(owner uint64, s list.Section) int {
 // plan is what is to stand in a row.
 type plan struct {
 	edges   []list.Edge
-	beside  []rows.Beside
+	beside  []rows.OtherEntry
 	options map[uint64]list.Option
 	notes   map[uint64]string
 }
@@ -146,7 +146,7 @@ func (w *costWorld) relate(owner uint64, s list.Section, id uint64, at uint32, m
 	case list.Followers, list.Following:
 		p.edges = append(p.edges, list.Edge{ID: id, Time: at, Out: s == list.Following})
 	default:
-		p.beside = append(p.beside, rows.Beside{Section: s, Entry: list.Entry{ID: id, Time: at}})
+		p.beside = append(p.beside, rows.OtherEntry{Section: s, Entry: list.Entry{ID: id, Time: at}})
 	}
 	if back, ok := mirror(s); ok && mutual {
 		w.relate(id, back, owner, at, false)

@@ -88,7 +88,7 @@ func (b *rebuilding) addEvidence(e entry) {
 	}
 	for _, s := range counterparts {
 		if s.kind == e.kind && s.out != e.out {
-			b.ev.Beside = append(b.ev.Beside, relation.Beside{Section: s.section, Entry: list.Entry{ID: e.owner, Time: e.at}})
+			b.ev.Others = append(b.ev.Others, relation.OtherEntry{Section: s.section, Entry: list.Entry{ID: e.owner, Time: e.at}})
 		}
 	}
 }
@@ -96,7 +96,7 @@ func (b *rebuilding) addEvidence(e entry) {
 // rebuild makes the row of one account anew, and says in the notes of the faults what
 // that took.
 func (a *auditor) rebuild(ctx context.Context, id uint64, b *rebuilding) error {
-	note := fmt.Sprintf("other rows know %d follows and %d blocks and requests of account %d", len(b.ev.Edges), len(b.ev.Beside), id)
+	note := fmt.Sprintf("other rows know %d follows and %d blocks and requests of account %d", len(b.ev.Edges), len(b.ev.Others), id)
 	if a.cfg.Repair {
 		if err := a.checkSilent(ctx, id, b); err != nil {
 			return err
@@ -161,7 +161,7 @@ func (a *auditor) checkSilent(ctx context.Context, id uint64, b *rebuilding) err
 	for _, e := range b.ev.Edges {
 		said[entry{kind: follow, out: e.Out, owner: id, other: e.ID}] = true
 	}
-	for _, e := range b.ev.Beside {
+	for _, e := range b.ev.Others {
 		for _, s := range counterparts {
 			if s.section == e.Section {
 				said[entry{kind: s.kind, out: s.out, owner: id, other: e.ID}] = true

@@ -17,7 +17,7 @@ import (
 // row and archive must hold.
 type Evidence struct {
 	Edges  []list.Edge
-	Beside []Beside
+	Others []OtherEntry
 	// Ver is that of the account's row before the others were read. Where the row has
 	// moved on since, those whose entries would change it are read again.
 	Ver uint64
@@ -31,8 +31,8 @@ type Evidence struct {
 	Unknown []uint64
 }
 
-// Beside is an entry of blocking, blocked by, requests or requested.
-type Beside struct {
+// OtherEntry is an entry of blocking, blocked by, requests or requested.
+type OtherEntry struct {
 	Section list.Section
 	list.Entry
 }
@@ -52,7 +52,7 @@ func (r *rebuild) readAgain(ctx context.Context) error {
 			doubt[e.ID] = true
 		}
 	}
-	for _, b := range r.ev.Beside {
+	for _, b := range r.ev.Others {
 		if r.lacks(b) {
 			doubt[b.ID] = true
 		}
@@ -65,7 +65,7 @@ func (r *rebuild) readAgain(ctx context.Context) error {
 		return fmt.Errorf("written to since %d others were read whose rows say otherwise: %w", len(doubt), repo.ErrConflict)
 	}
 	r.ev.Edges = slices.DeleteFunc(r.ev.Edges, func(e list.Edge) bool { return doubt[e.ID] })
-	r.ev.Beside = slices.DeleteFunc(r.ev.Beside, func(b Beside) bool { return doubt[b.ID] })
+	r.ev.Others = slices.DeleteFunc(r.ev.Others, func(b OtherEntry) bool { return doubt[b.ID] })
 	r.ev.Doubtful = maps.Clone(r.ev.Doubtful)
 	for _, id := range slices.Sorted(maps.Keys(doubt)) {
 		if err := r.ev.read(ctx, r.store, r.q, id, r.row.AccountID); err != nil {
@@ -111,10 +111,10 @@ func (ev *Evidence) read(ctx context.Context, s *Store, q sqlx.QueryerContext, i
 		}
 		for _, m := range mirrors[1:] {
 			if at, is := l.Time(m.mine, about); is {
-				ev.Beside = append(ev.Beside, Beside{m.theirs, list.Entry{ID: id, Time: at}})
+				ev.Others = append(ev.Others, OtherEntry{m.theirs, list.Entry{ID: id, Time: at}})
 			}
 			if at, is := l.Time(m.theirs, about); is {
-				ev.Beside = append(ev.Beside, Beside{m.mine, list.Entry{ID: id, Time: at}})
+				ev.Others = append(ev.Others, OtherEntry{m.mine, list.Entry{ID: id, Time: at}})
 			}
 		}
 	}
@@ -126,11 +126,11 @@ func (ev *Evidence) keeps(id uint64) bool { return ev.KeepOwn || ev.Doubtful[id]
 
 func (ev *Evidence) sort() *Evidence {
 	slices.SortFunc(ev.Edges, func(a, b list.Edge) int { return cmp.Compare(a.ID, b.ID) })
-	slices.SortFunc(ev.Beside, Beside.compare)
+	slices.SortFunc(ev.Others, OtherEntry.compare)
 	return ev
 }
 
-func (b Beside) compare(c Beside) int {
+func (b OtherEntry) compare(c OtherEntry) int {
 	return cmp.Or(cmp.Compare(b.ID, c.ID), cmp.Compare(b.Section, c.Section))
 }
 
@@ -149,7 +149,7 @@ func (ev *Evidence) edge(id uint64) (e edge) {
 
 // has reports whether the row of id has the counterpart of an entry.
 func (ev *Evidence) has(s list.Section, id uint64) bool {
-	_, ok := slices.BinarySearchFunc(ev.Beside, Beside{Section: s, Entry: list.Entry{ID: id}}, Beside.compare)
+	_, ok := slices.BinarySearchFunc(ev.Others, OtherEntry{Section: s, Entry: list.Entry{ID: id}}, OtherEntry.compare)
 	return ok
 }
 
@@ -175,11 +175,11 @@ func (e edge) edges(id uint64) (out []list.Edge) {
 	return out
 }
 
-// everySection has the sections of a list.
-var everySection = []list.Section{list.Friends, list.Followers, list.Following, list.Blocking, list.BlockedBy, list.Muting, list.Requests, list.Requested, list.Options}
+// allSections are those of a list.
+var allSections = []list.Section{list.Friends, list.Followers, list.Following, list.Blocking, list.BlockedBy, list.Muting, list.Requests, list.Requested, list.Options}
 
-// timed are the sections with times that hold no edges.
-var timed = []list.Section{list.Blocking, list.BlockedBy, list.Muting, list.Requests, list.Requested}
+// otherSections are those with times that hold no edges.
+var otherSections = []list.Section{list.Blocking, list.BlockedBy, list.Muting, list.Requests, list.Requested}
 
 // Salvage opens bytes that list.Check refuses, as far as they can be read. Entries are
 // sorted, and those of one id merged: a follower who is also followed is a friend, and of
@@ -190,7 +190,7 @@ func Salvage(b []byte) (l *list.List, lost []list.Section) {
 	l = list.New()
 	v, err := list.Parse(b)
 	if err != nil {
-		return l, everySection
+		return l, allSections
 	}
 	var edges []list.Edge
 	for s := list.Friends; s <= list.Following; s++ {
@@ -202,7 +202,7 @@ func Salvage(b []byte) (l *list.List, lost []list.Section) {
 		edges = append(edges, some...)
 	}
 	l.Merge(edges) // before there are blocks, which it heeds
-	for _, s := range timed {
+	for _, s := range otherSections {
 		if !putAll(l, v, s) {
 			lost = append(lost, s)
 		}

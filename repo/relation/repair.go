@@ -106,32 +106,32 @@ type rebuild struct {
 	archive Archive // what of it stays archived
 	lost    bool    // something cannot be read
 
-	ids      []uint64           // of friends, followers and following, row and archive
-	archived map[besideKey]bool // what is archived beside these
-	unknown  map[uint64]bool    // who is to be taken out
-	moving   map[uint64]bool    // whose edges leave where they stand, to stand in the row as they must be
-	taken    []list.Edge        // theirs, as they stood
-	back     []list.Edge        // what moves from segments to the row as it is
+	ids      []uint64          // of friends, followers and following, row and archive
+	archived map[otherKey]bool // what is archived of the other sections
+	unknown  map[uint64]bool   // who is to be taken out
+	moving   map[uint64]bool   // whose edges leave where they stand, to stand in the row as they must be
+	taken    []list.Edge       // theirs, as they stood
+	back     []list.Edge       // what moves from segments to the row as it is
 	segments []*segment
 	ownGone  []ownRow
 	done     Rebuilt
 }
 
-type besideKey struct {
+type otherKey struct {
 	section list.Section
 	id      uint64
 }
 
 func newRebuild(s *Store, tx *sqlx.Tx, row Row, ev *Evidence) *rebuild {
-	r := &rebuild{store: s, q: tx, row: row, archived: map[besideKey]bool{}, moving: map[uint64]bool{}}
+	r := &rebuild{store: s, q: tx, row: row, archived: map[otherKey]bool{}, moving: map[uint64]bool{}}
 	r.list, r.done.Lost = Salvage(row.List)
 	if row.Ver == 0 {
-		r.done.Lost = everySection
+		r.done.Lost = allSections
 	}
 	r.lost = len(r.done.Lost) > 0
 	if ev != nil {
 		sorted := *ev
-		sorted.Edges, sorted.Beside = slices.Clone(ev.Edges), slices.Clone(ev.Beside)
+		sorted.Edges, sorted.Others = slices.Clone(ev.Edges), slices.Clone(ev.Others)
 		r.ev = sorted.sort()
 	}
 	return r
@@ -194,8 +194,8 @@ func (r *rebuild) inspectSegment(g Segment) error {
 	l, lost := Salvage(g.List)
 	r.lost = r.lost || len(lost) > 0
 	r.inspect(l)
-	for _, s := range timed {
-		l.Each(s, func(id uint64, _, _ uint32) { r.archived[besideKey{s, id}] = true })
+	for _, s := range otherSections {
+		l.Each(s, func(id uint64, _, _ uint32) { r.archived[otherKey{s, id}] = true })
 	}
 	if r.row.Ver == 0 {
 		r.row.Past(max(g.Ver, g.Seq))
@@ -280,7 +280,7 @@ func (r *rebuild) strip(l *list.List) {
 
 // forget removes from a list what it has about id apart from edges.
 func forget(l *list.List, id uint64) {
-	for _, s := range timed {
+	for _, s := range otherSections {
 		l.Drop(s, id)
 	}
 	_, _ = l.SetOption(id, list.Option{}) // none is a valid one
@@ -337,7 +337,7 @@ func (r *rebuild) finish() {
 	}
 	n := r.list.Merge(missing)
 	r.done.Added += n.Followers + n.Following
-	for _, b := range r.ev.Beside {
+	for _, b := range r.ev.Others {
 		if r.lacks(b) && r.list.Put(b.Section, b.ID, b.Time) {
 			r.done.Added++
 		}
@@ -355,18 +355,18 @@ func (r *rebuild) holds(id uint64) bool {
 }
 
 // lacks reports whether an entry whose counterpart another row has is to be added.
-func (r *rebuild) lacks(b Beside) bool {
+func (r *rebuild) lacks(b OtherEntry) bool {
 	_, there := r.list.Time(b.Section, b.ID)
-	return !there && !r.archived[besideKey{b.Section, b.ID}] && !r.unknown[b.ID]
+	return !there && !r.archived[otherKey{b.Section, b.ID}] && !r.unknown[b.ID]
 }
 
 // unsaid returns the entries of blocked_by and requests that the others' rows do not
 // confirm.
-func (r *rebuild) unsaid() (out []besideKey) {
+func (r *rebuild) unsaid() (out []otherKey) {
 	for _, s := range []list.Section{list.BlockedBy, list.Requests} {
 		for _, id := range r.list.AppendIDs(nil, s) {
 			if !r.ev.keeps(id) && !r.ev.has(s, id) {
-				out = append(out, besideKey{s, id})
+				out = append(out, otherKey{s, id})
 			}
 		}
 	}
