@@ -60,22 +60,22 @@ func TestMemcached_Outage(t *testing.T) {
 			c := openMemcached(t, config{Servers: []string{server.Addr}, Timeout: timeout})
 			load := startLoad(c)
 			defer load.halt()
-			load.awaitRound()
+			load.awaitRound(t)
 			outage.away(server)
-			load.awaitRound()
+			load.awaitRound(t)
 			if slowest := load.slowest(); slowest >= 2*timeout {
 				t.Errorf("the slowest request as the server went took %v, want one time-out of %v", slowest, timeout)
 			}
 			awaitAway(t, c)
-			load.awaitRound() // those that began before
+			load.awaitRound(t) // those that began before
 			load.slowest()
-			load.awaitRound()
+			load.awaitRound(t)
 			if slowest := load.slowest(); slowest >= timeout/2 {
 				t.Errorf("the slowest request while the server was away took %v", slowest)
 			}
 			outage.back(server)
 			awaitUp(t, c)
-			load.awaitRound()
+			load.awaitRound(t)
 			if slowest := load.slowest(); slowest >= 2*timeout {
 				t.Errorf("the slowest request as the server came took %v", slowest)
 			}
@@ -130,13 +130,23 @@ func (l *load) note(client int, took time.Duration) {
 
 // awaitRound waits until every client has ended two more requests: one that
 // may have been under way, and one that was begun since.
-func (l *load) awaitRound() {
+func (l *load) awaitRound(t *testing.T) {
+	t.Helper()
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	late := false
+	defer time.AfterFunc(3*patience, func() {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		late = true
+		l.cond.Broadcast()
+	}).Stop()
 	begin := append([]int(nil), l.made...)
 	for client := range begin {
 		for l.made[client] < begin[client]+2 {
-			l.cond.Wait()
+			if l.cond.Wait(); late {
+				t.Fatalf("a request is not answered in %v", 3*patience)
+			}
 		}
 	}
 }

@@ -417,6 +417,17 @@ func testExpiry(t *testing.T, c cache.Cache, ver uint64) {
 	wantVer(t, c, long, 1-ver)
 }
 
+// receive returns what comes, or fails the test.
+func receive[T any](t *testing.T, from <-chan T) (v T) {
+	t.Helper()
+	select {
+	case v = <-from:
+	case <-time.After(patience):
+		t.Fatalf("nothing came in %v", patience)
+	}
+	return v
+}
+
 // eventually asks until what is true.
 func eventually(t *testing.T, what string, is func() bool) {
 	t.Helper()

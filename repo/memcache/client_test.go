@@ -336,6 +336,17 @@ func TestNew_Bad(t *testing.T) {
 // patience bounds the waits of tests; it is spent only when one fails.
 const patience = 10 * time.Second
 
+// receive returns what comes, or fails the test.
+func receive[T any](t *testing.T, from <-chan T) (v T) {
+	t.Helper()
+	select {
+	case v = <-from:
+	case <-time.After(patience):
+		t.Fatalf("nothing came in %v", patience)
+	}
+	return v
+}
+
 // eventually asks until what is true.
 func eventually(t *testing.T, what string, is func() bool) {
 	t.Helper()

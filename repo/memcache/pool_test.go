@@ -233,9 +233,9 @@ func TestPool_Closed(t *testing.T) {
 		})
 	}
 	for range 5 {
-		<-begun
+		receive(t, begun)
 	}
-	<-asked // the others wait, or are about to
+	receive(t, asked) // the others wait, or are about to
 	p.close()
 	close(answer)
 	readers.Wait()
@@ -274,7 +274,7 @@ func TestPool_Long(t *testing.T) {
 	if _, err := p.asks("k"); err != nil {
 		t.Fatal(err)
 	}
-	c := <-p.free
+	c := receive(t, p.free)
 	if err := c.net.SetWriteDeadline(time.Now().Add(-time.Second)); err != nil { // as after a pause
 		t.Fatal(err)
 	}
