@@ -99,7 +99,7 @@ func Run(ctx context.Context, cfg Config) (Summary, error) {
 	cfg.Collect = cmp.Or(cfg.Collect, DefaultCollect)
 	begun := cfg.Now()
 	a := &auditor{cfg: cfg, start: uint32(begun.Unix()), sums: newSums(cfg.Slices), rebuilds: map[uint64]*rebuilding{}, bad: map[uint64]bool{}, pairs: map[pair]bool{},
-		short: map[uint64][]Fault{}, unsound: map[uint64]bool{}, orphans: map[uint64]bool{}, vanished: map[uint64]bool{}, unknown: map[uint64][]uint64{}, sum: Summary{Faults: map[Kind]int64{}}}
+		short: map[uint64][]Fault{}, unsound: map[uint64]bool{}, existed: map[uint64]bool{}, unknown: map[uint64][]uint64{}, sum: Summary{Faults: map[Kind]int64{}}}
 	err := a.run(ctx)
 	if err == nil {
 		err = a.names(ctx)
@@ -128,11 +128,10 @@ type auditor struct {
 	short      map[uint64][]Fault     // count more of what others did than there is: to be counted anew at the end
 	unsound    map[uint64]bool        // whether entries of a row are lost, as far as it was looked at
 	pairs      map[pair]bool          // suspects that one row alone shows
-	orphans    map[uint64]bool        // have a row or an archive, but do not exist
-	vanished   map[uint64]bool        // do not exist, and whether they did once as other rows show
-	unknown    map[uint64][]uint64    // who does not exist, by the rows that name them
-	orphanRows int64                  // orphans found, also past what orphans holds
-	doubt      error                  // why no account is taken not to exist
+	existed    map[uint64]bool        // unknown accounts that existed once: they have a row, an archive or many who name them
+	unknown    map[uint64][]uint64    // unknown accounts by the rows that name them
+	orphanRows int64                  // rows and archives of unknown accounts, also past what existed holds
+	doubt      error                  // why no account counts as unknown
 }
 
 func (a *auditor) run(ctx context.Context) (err error) {
@@ -161,7 +160,7 @@ func (a *auditor) run(ctx context.Context) (err error) {
 // firstPass adds every entry to the checksums and checks each account by itself.
 func (a *auditor) firstPass(ctx context.Context) error {
 	begun := a.cfg.Now()
-	w := walk{auditor: a, phase: "audit", orphans: true, wrong: a.checkAccount, each: func(e entry) {
+	w := walk{auditor: a, phase: "audit", wrong: a.checkAccount, each: func(e entry) {
 		if !a.recent(e) {
 			a.sums.count(e, 1)
 		}
@@ -187,7 +186,7 @@ func (a *auditor) recent(e entry) bool {
 // checkAccount reads an account again, under its lock, and repairs the faults that it
 // shows by itself. What takes the rows of others is left to rebuildAll.
 func (a *auditor) checkAccount(ctx context.Context, id uint64) error {
-	if a.orphans[id] {
+	if a.existed[id] {
 		return nil // forgetUnknown empties it
 	}
 	x, err := a.examine(ctx, id, true)

@@ -124,8 +124,8 @@
 //
 // One pass reads the tables relation and relation_archive once, then account and
 // username. Memory is 6 MiB for the sums; the row, archive and ids of one account (16 bytes
-// for each of its entries); in later passes 24 bytes for each collected entry and 16 for
-// each suspect or entry of evidence, Collect at most; 100 bytes for each entry of the
+// for each of its entries); in later passes 24 bytes for each collected entry, and entry
+// of evidence, and 16 for each suspect, Collect at most; 100 bytes for each entry of the
 // account that is rebuilt; and 500 bytes for each of up to 100,000 rows whose count of
 // followers alone is too large. --rebuild has no bound on the entries of its account.
 // An audit that is stopped begins anew.

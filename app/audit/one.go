@@ -18,7 +18,7 @@ func (a *auditor) auditAccount(ctx context.Context, id uint64) error {
 		return err
 	}
 	if missing[id] {
-		a.orphans[id] = true
+		a.existed[id] = true
 		return a.forgetUnknown(ctx)
 	}
 	x, err := a.examine(ctx, id, false)
@@ -53,14 +53,14 @@ const othersAtOnce = 64
 // others compares the entries of an account with those of the accounts that it names,
 // and returns the pairs that seem not to agree, or of which one is unknown.
 func (a *auditor) others(ctx context.Context, id uint64) (suspects []pair, err error) {
-	own := map[uint64][]claim{}
+	own := map[uint64][]entry{}
 	x, err := a.examine(ctx, id, false)
 	if err != nil {
 		return nil, err
 	}
 	a.sums = newSums(1)
 	x.each(func(e entry) {
-		own[e.other] = append(own[e.other], claimOf(e))
+		own[e.other] = append(own[e.other], e)
 		a.sums.count(e, 1)
 	})
 	a.sum.Edges, a.sum.Blocks, a.sum.Requests = a.sums.total(follow), a.sums.total(block), a.sums.total(request)
@@ -75,7 +75,9 @@ func (a *auditor) others(ctx context.Context, id uint64) (suspects []pair, err e
 		return nil, err
 	}
 	for other := range missing {
-		_, a.vanished[other] = rowed[other] // one that existed once has a row
+		if _, is := rowed[other]; is {
+			a.existed[other] = true
+		}
 		suspects = append(suspects, pairOf(id, other))
 	}
 	for done := 0; done < len(named); done += othersAtOnce {
@@ -88,7 +90,7 @@ func (a *auditor) others(ctx context.Context, id uint64) (suspects []pair, err e
 			found := own[other]
 			if err := a.about(ctx, rows[other], func(e entry) {
 				if e.other == id {
-					found = append(found, claimOf(e))
+					found = append(found, e)
 				}
 			}); err != nil {
 				return nil, err
@@ -104,7 +106,7 @@ func (a *auditor) others(ctx context.Context, id uint64) (suspects []pair, err e
 
 // about gives fn every entry of a row, and of its archive if it has one.
 func (a *auditor) about(ctx context.Context, r relation.Row, fn func(entry)) error {
-	if v, err := r.View(); err == nil && relation.Kept(v) == r.Counts && len(r.Archived) == 0 {
+	if v, ok := simple(r); ok {
 		eachEntry(r.AccountID, v, fn)
 		return nil
 	}

@@ -35,10 +35,10 @@ func (a *auditor) differing(ctx context.Context) (suspects []pair, err error) {
 			a.sum.Unlooked += int64(len(g.slices))
 			continue
 		}
-		found := make([]claim, 0, max(g.entries, 0))
+		found := make([]entry, 0, max(g.entries, 0))
 		w := walk{auditor: a, phase: "differing", each: func(e entry) {
 			if at, _ := a.sums.slice(e); g.slices[at] && !a.bad[e.owner] && !a.bad[e.other] {
-				found = append(found, claimOf(e))
+				found = append(found, e)
 			}
 		}}
 		if err := w.run(ctx); err != nil {
@@ -49,33 +49,16 @@ func (a *auditor) differing(ctx context.Context) (suspects []pair, err error) {
 	return suspects, nil
 }
 
-// claim is an entry by its two ends, as one side has it.
-type claim struct {
-	from, to uint64
-	at       uint32
-	kind     relKind
-	out      bool
-}
-
-func claimOf(e entry) claim {
-	from, to := e.ends()
-	return claim{from, to, e.at, e.kind, e.out}
-}
-
-func (c claim) compare(d claim) int {
-	return cmp.Or(cmp.Compare(c.kind, d.kind), cmp.Compare(c.from, d.from), cmp.Compare(c.to, d.to))
-}
-
-// unmatched returns the pairs whose claims are not the same from both sides.
-func unmatched(found []claim) (out []pair) {
-	slices.SortFunc(found, claim.compare)
+// unmatched returns the pairs whose entries are not the same from both sides.
+func unmatched(found []entry) (out []pair) {
+	slices.SortFunc(found, entry.compare)
 	for len(found) > 0 {
 		n := 1
 		for n < len(found) && found[n].compare(found[0]) == 0 {
 			n++
 		}
 		if n != 2 || found[0].out == found[1].out || found[0].kind == follow && found[0].at != found[1].at {
-			out = append(out, pairOf(found[0].from, found[0].to))
+			out = append(out, pairOf(found[0].ends()))
 		}
 		found = found[n:]
 	}
@@ -142,9 +125,6 @@ func count(pairs []pair) map[uint64]int {
 // An entry that the row of the one who made it lacks is taken away only if that row has
 // not lost entries.
 func (a *auditor) verifyPair(ctx context.Context, p pair) error {
-	if agree, err := a.agree(ctx, p); agree || err != nil {
-		return err
-	}
 	var faults []Fault
 	for range confirmations {
 		var err error
@@ -177,27 +157,6 @@ func (a *auditor) verifyPair(ctx context.Context, p pair) error {
 // confirmations is how often a fault must be found: a row that does not exist yet
 // cannot be locked, and may be inserted while the other is read.
 const confirmations = 2
-
-// agree reports whether two rows that have no archive agree, read once and without
-// locks.
-func (a *auditor) agree(ctx context.Context, p pair) (bool, error) {
-	rows, err := a.cfg.Rows.Fresh(ctx, []uint64{p.a, p.b})
-	if err != nil {
-		return false, err
-	}
-	var drafts [2]*relation.Draft
-	for i, id := range []uint64{p.a, p.b} {
-		r := rows[id]
-		v, err := r.View()
-		if err == nil {
-			drafts[i], err = relation.Open(r)
-		}
-		if err != nil || relation.Kept(v) != r.Counts || len(r.Archived) > 0 {
-			return false, nil
-		}
-	}
-	return len(compare(drafts[0], drafts[1])) == 0, nil
-}
 
 // lockTries is how often the lock of two rows is tried.
 const lockTries = 20

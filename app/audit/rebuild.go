@@ -16,7 +16,8 @@ import (
 // rebuilding is an account that is to be rebuilt.
 type rebuilding struct {
 	faults     []Fault
-	unreadable bool // part of it cannot be read
+	unreadable bool    // part of it cannot be read
+	said       []entry // what its row must have, by the rows of others
 	ev         relation.Evidence
 }
 
@@ -54,7 +55,7 @@ func (a *auditor) rebuildAll(ctx context.Context) error {
 			a.suspect(e.owner, e.other) // to be compared when both can be read
 		}
 		if room--; room >= 0 && (!damaged || about.unreadable) { // a damaged row is evidence only about another that cannot be read
-			about.addEvidence(e)
+			about.said = append(about.said, e.mirror())
 		}
 	}}
 	if err := w.run(ctx); err != nil {
@@ -80,28 +81,31 @@ func (a *auditor) rebuildAll(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// addEvidence adds what another row says about the account.
-func (b *rebuilding) addEvidence(e entry) {
-	if e.kind == follow {
-		b.ev.Edges = append(b.ev.Edges, list.Edge{ID: e.owner, Time: e.at, Out: !e.out})
-		return
-	}
-	for _, s := range counterparts {
-		if s.kind == e.kind && s.out != e.out {
-			b.ev.Others = append(b.ev.Others, relation.OtherEntry{Section: s.section, Entry: list.Entry{ID: e.owner, Time: e.at}})
+// evidence is what other rows say, as repo/relation takes it.
+func (b *rebuilding) evidence() *relation.Evidence {
+	for _, e := range b.said {
+		if e.kind == follow {
+			b.ev.Edges = append(b.ev.Edges, list.Edge{ID: e.other, Time: e.at, Out: e.out})
+		}
+		for _, s := range counterparts {
+			if s.kind == e.kind && s.out == e.out {
+				b.ev.Others = append(b.ev.Others, relation.OtherEntry{Section: s.section, Entry: list.Entry{ID: e.other, Time: e.at}})
+			}
 		}
 	}
+	return &b.ev
 }
 
 // rebuild makes the row of one account anew, and says in the notes of the faults what
 // that took.
 func (a *auditor) rebuild(ctx context.Context, id uint64, b *rebuilding) error {
-	note := fmt.Sprintf("other rows know %d follows and %d blocks and requests of account %d", len(b.ev.Edges), len(b.ev.Others), id)
+	ev := b.evidence()
+	note := fmt.Sprintf("other rows know %d follows and %d blocks and requests of account %d", len(ev.Edges), len(ev.Others), id)
 	if a.cfg.Repair {
 		if err := a.checkSilent(ctx, id, b); err != nil {
 			return err
 		}
-		done, err := a.cfg.Rows.Rebuild(ctx, id, &b.ev)
+		done, err := a.cfg.Rows.Rebuild(ctx, id, ev)
 		if err != nil {
 			return err
 		}
@@ -157,16 +161,10 @@ const maxSilent = 1000
 // checkSilent checks the others whose rows do not confirm an entry of this row: some do
 // not exist, and one that has lost entries itself disproves nothing.
 func (a *auditor) checkSilent(ctx context.Context, id uint64, b *rebuilding) error {
-	said := make(map[entry]bool, len(b.ev.Edges)) // without times
-	for _, e := range b.ev.Edges {
-		said[entry{kind: follow, out: e.Out, owner: id, other: e.ID}] = true
-	}
-	for _, e := range b.ev.Others {
-		for _, s := range counterparts {
-			if s.section == e.Section {
-				said[entry{kind: s.kind, out: s.out, owner: id, other: e.ID}] = true
-			}
-		}
+	said := make(map[entry]bool, len(b.said)) // without times
+	for _, e := range b.said {
+		e.at = 0
+		said[e] = true
 	}
 	x, err := a.examine(ctx, id, false)
 	if err != nil {

@@ -1,6 +1,7 @@
 package audit
 
 import (
+	"cmp"
 	"math/bits"
 
 	"kith/repo/list"
@@ -19,10 +20,10 @@ const (
 // entry is one relation in the row of owner: owner follows, blocks or asks other (out),
 // or other does so to owner.
 type entry struct {
-	kind         relKind
-	out          bool
 	owner, other uint64
 	at           uint32
+	kind         relKind
+	out          bool
 }
 
 // ends returns who follows, blocks or asks, and whom.
@@ -31,6 +32,17 @@ func (e entry) ends() (from, to uint64) {
 		return e.owner, e.other
 	}
 	return e.other, e.owner
+}
+
+// mirror is the entry that the row of other must have.
+func (e entry) mirror() entry { return entry{e.other, e.owner, e.at, e.kind, !e.out} }
+
+// compare orders entries so that those which say the same of the same two, from whatever
+// side, stand together.
+func (e entry) compare(o entry) int {
+	from, to := e.ends()
+	oFrom, oTo := o.ends()
+	return cmp.Or(cmp.Compare(e.kind, o.kind), cmp.Compare(from, oFrom), cmp.Compare(to, oTo))
 }
 
 // side is 1 in the row of the one who follows, blocks or asks, else 0.
@@ -57,17 +69,17 @@ func eachEntry(owner uint64, v list.View, fn func(entry)) {
 	for s := list.Friends; s <= list.Following; s++ {
 		_ = v.Each(s, func(id uint64, mine, theirs uint32) bool {
 			if s != list.Followers {
-				fn(entry{follow, true, owner, id, mine})
+				fn(entry{owner, id, mine, follow, true})
 			}
 			if s != list.Following {
-				fn(entry{follow, false, owner, id, theirs})
+				fn(entry{owner, id, theirs, follow, false})
 			}
 			return true
 		})
 	}
 	for _, b := range counterparts {
 		_ = v.Each(b.section, func(id uint64, at, _ uint32) bool {
-			fn(entry{b.kind, b.out, owner, id, at})
+			fn(entry{owner, id, at, b.kind, b.out})
 			return true
 		})
 	}

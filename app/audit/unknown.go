@@ -32,8 +32,8 @@ func namesUnknown(owner, id uint64) Fault {
 // noteOrphan remembers a row, or an archive, of an unknown account.
 func (a *auditor) noteOrphan(id uint64) {
 	a.orphanRows++
-	if len(a.orphans) < maxNoted {
-		a.orphans[id] = true
+	if len(a.existed) < maxNoted {
+		a.existed[id] = true
 	} else {
 		a.sum.Unlooked++
 	}
@@ -46,7 +46,7 @@ const vanished = 10
 // gone reports whether an unknown account existed once, so that a row which names it has
 // lost nothing.
 func (a *auditor) gone(id uint64) bool {
-	return a.doubt == nil && (a.orphans[id] || a.vanished[id])
+	return a.doubt == nil && a.existed[id]
 }
 
 // dropOrphans takes unknown accounts off the list of accounts to rebuild.
@@ -71,7 +71,9 @@ func (a *auditor) splitUnknown(ctx context.Context, suspects []pair) (known []pa
 		return nil, err
 	}
 	for id := range missing {
-		a.vanished[id] = a.vanished[id] || named[id] >= vanished
+		if named[id] >= vanished {
+			a.existed[id] = true
+		}
 	}
 	for _, p := range suspects {
 		switch {
@@ -89,9 +91,11 @@ func (a *auditor) splitUnknown(ctx context.Context, suspects []pair) (known []pa
 // forgetUnknown takes unknown accounts out of the rows that name them, and empties the
 // rows that they have.
 func (a *auditor) forgetUnknown(ctx context.Context) error {
-	orphans := slices.Sorted(maps.Keys(a.orphans))
 	var full []uint64
-	for _, id := range orphans {
+	for _, id := range slices.Sorted(maps.Keys(a.existed)) {
+		if a.cfg.Account != 0 && a.cfg.Account != id {
+			continue
+		}
 		x, err := a.examine(ctx, id, false)
 		if err != nil {
 			return err
@@ -100,7 +104,7 @@ func (a *auditor) forgetUnknown(ctx context.Context) error {
 			full = append(full, id)
 		}
 		x.each(func(e entry) {
-			if e.other != id && !a.orphans[e.other] {
+			if e.other != id && !a.existed[e.other] {
 				a.unknown[e.other] = append(a.unknown[e.other], id)
 			}
 		})

@@ -24,10 +24,9 @@ type walk struct {
 	phase string
 	// each is given every entry of all lists that can be read.
 	each func(entry)
-	// wrong, unless nil, is given the accounts that seem to have faults.
-	wrong func(ctx context.Context, id uint64) error
-	// orphans asks to remember the rows of unknown accounts.
-	orphans                  bool
+	// wrong is given the accounts that seem to have faults, in the first pass. That also
+	// notes the rows of unknown accounts. In others it is nil.
+	wrong                    func(ctx context.Context, id uint64) error
 	rows, archives, segments int64
 }
 
@@ -72,7 +71,7 @@ func simple(r relation.Row) (list.View, bool) {
 // An account that has an archive though its row says none is in closer with false: the
 // entries of its row were counted before.
 func (w *walk) read(ctx context.Context, closer map[uint64]bool, after, last uint64) error {
-	if w.orphans {
+	if w.wrong != nil {
 		ids, err := w.cfg.Rows.Orphans(ctx, after, last)
 		if err != nil {
 			return err
