@@ -35,32 +35,28 @@
 //	finish      counts and unknown accounts, which until then show what was lost
 //	names       all names, then all accounts
 //
-// A checksum is that of a slice: the sum of a 64-bit mix of (follower, followee, time),
-// and a count, in one of 65,536 slices by a hash of (follower, followee). There is one
-// for what followers' rows say and one for what followees' rows say. It is the same for
-// blocks and requests, but without times, which may differ between two rows. Sums do not
-// depend on order, so one pass in key order does for both sides. Where the two are equal
-// nothing more is read.
+// A checksum is a count and the sum of a 64-bit mix of (follower, followee, time), in one
+// of 65,536 slices by a hash of (follower, followee): one for what followers' rows say and
+// one for what followees' rows say. Blocks and requests have the same without times, which
+// may differ between two rows. Sums do not depend on order, so one pass in key order does
+// for both sides. Where the two are equal nothing more is read.
 //
-// A pass takes a while, and an unfollow between the reads of the two rows looks like a
-// half edge. So what a pass finds is a suspicion, and only what is wrong under the locks
-// of the rows is a fault. Follows made since the audit began, by their time, do not go
-// into the checksums: they would fill the slices with differences. The next audit has them.
+// An unfollow between the reads of two rows looks like a half edge. So what a pass finds
+// is a suspicion, and only what is wrong under the locks of the rows is a fault. Follows
+// made since the audit began do not go into the checksums; the next audit has them.
 //
 // # How it repairs
 //
 // Only if asked to, and by two means.
 //
-// A pair of accounts is repaired by one edit of both rows (app/relation.Service.Repair).
-// The own row of the account that follows, blocks or asks is the truth, and the other row
-// is made to say the same. The changes go to the listeners of app/relation, as those of
-// any edit. Before an entry is taken away because the own row lacks it, that row is
-// checked for lost entries.
+// A pair of accounts is repaired by one edit of both rows (app/relation.Service.Repair),
+// whose changes go to listeners. The own row of the account that follows, blocks or asks
+// is the truth. Before an entry is taken away because that row lacks it, the row is checked
+// for lost entries.
 //
 // An account is rebuilt while its row is locked (repo/relation.Store.Rebuild), from what
 // can be read of it and from what the rows of others say about it, for which all rows are
-// read once. Listeners are not called: a rebuild restores what was true, and they were
-// called then. There are two kinds of rows to rebuild.
+// read once. Listeners are not called: they were when what is restored came about.
 //
 //	damaged       its bytes cannot be read or are not in order, an id stands twice, or
 //	              segments are there and the row is gone. Whom it follows and who follows,
@@ -74,16 +70,13 @@
 // can be read in either is kept, and the pair is compared afterwards. A row that has lost
 // entries disproves nothing by what it lacks. If the row is written to between the pass
 // and the lock, those others who would change it are read again under the lock; if these
-// are more than 1,000 the fault stays.
-//
-// Counts, columns and headers need no other row: the account is rebuilt from itself.
+// are more than 1,000 the fault stays. Counts, columns and headers need no other row.
 //
 // # What is only reported
 //
 // Faults that need all other rows and are too rare to stop an audit for are reported with
 // the command to type, kith audit --rebuild=ID. It reads all rows once, rebuilds that
-// account, and compares it with those that it names. Servers may run meanwhile. These
-// faults are
+// account, and compares it with those that it names:
 //
 //   - an id in which a bit flipped: the row names an account that does not exist, and
 //     another row says that the account did something which its own row lacks
@@ -97,28 +90,25 @@
 //
 // # Unknown accounts
 //
-// An unknown account is taken out of the rows that name it, and no row is made for it; a
-// row or archive that it has is emptied. This cannot hit an account that is made meanwhile:
-// it is looked up while the row that names it is locked, an account is made before any
-// row names it, and none is ever removed. One case remains: the row named it falsely
-// before, and an import adds that very edge in the same moment. Then the import may find
-// the edge and the audit remove it; importing again adds it.
+// An unknown account is taken out of the rows that name it, and a row or archive that it
+// has is emptied. An account that is made meanwhile is safe: it is looked up while the row
+// that names it is locked, and made before any row names it. Only where the row named it
+// falsely before, and an import adds that very edge in the same moment, may the audit
+// remove it; importing again adds it.
 //
 // This costs no look-up for each edge. Unknown accounts that have a row are found by one
-// query for each range of rows, and their entries lead to the rows that name them. One
-// without a row is named by one side only and becomes a suspect. An unknown account that
-// has a row, or that ten rows name, existed once. Any other may stand where an id was
-// overwritten, so it stays as long as the row that names it has lost entries, or faults
-// elsewhere may hide that it has. If more than one row in ten has no account, nothing is
-// taken out: the table account is the likelier cause, and the faults say so.
+// query for each range of rows; one without is named by one side only and becomes a
+// suspect. An unknown account that has a row, or that ten rows name, existed once. Any
+// other may stand where an id was overwritten, so it stays as long as the row that names
+// it has lost entries, or faults elsewhere may hide that it has. If more than one row in
+// ten has no account, nothing is taken out: the table account is the likelier cause.
 //
 // # Names
 //
-// A name and its account are written in one transaction, which an engine that shards
-// may cut in two. A name that no account has is dropped, unless more than one in ten are
-// such; an account gets the name it lacks. Both are checked again before the write, under
-// the lock of the name, so that an account that is being made keeps its own. If two
-// accounts have the same name the fault stays: somebody must rename one.
+// A name and its account are written in one transaction, which an engine that shards may
+// cut in two. A name that no account has is dropped, unless more than one in ten are such;
+// an account gets the name it lacks. Both are checked again under the lock of the name. If
+// two accounts have the same name the fault stays: somebody must rename one.
 //
 // # What it costs
 //

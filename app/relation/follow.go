@@ -80,23 +80,6 @@ type FollowOptions struct {
 	Languages *[]string
 }
 
-// merge returns the old options with those that are given in their stead.
-func (o FollowOptions) merge(old list.Option) (list.Option, error) {
-	if o.Reposts != nil {
-		old.HideReposts = !*o.Reposts
-	}
-	if o.Notify != nil {
-		old.Notify = *o.Notify
-	}
-	if o.Languages != nil {
-		old.Languages = *o.Languages
-	}
-	if err := old.Check(); err != nil {
-		return old, &app.Error{Kind: app.Unprocessable, Sentence: "Validation failed: Languages are invalid", Cause: err}
-	}
-	return old, nil
-}
-
 // Follow makes actor a follower of target, or asks target where target is locked. It is
 // refused between people who block and past the limit. Requests count for the limit, so
 // that their answers cannot take the actor past it. Where actor follows already only the
@@ -106,9 +89,18 @@ func (s *Service) Follow(ctx context.Context, actor, target uint64, o FollowOpti
 		if !p.me.Own(target) {
 			return relation.ErrRecall
 		}
-		option, err := o.merge(p.me.Option(target))
-		if err != nil {
-			return err
+		option := p.me.Option(target)
+		if o.Reposts != nil {
+			option.HideReposts = !*o.Reposts
+		}
+		if o.Notify != nil {
+			option.Notify = *o.Notify
+		}
+		if o.Languages != nil {
+			option.Languages = *o.Languages
+		}
+		if err := option.Check(); err != nil {
+			return &app.Error{Kind: app.Unprocessable, Sentence: "Validation failed: Languages are invalid", Cause: err}
 		}
 		// A follower who is in their archive stays there.
 		there := p.me.Rel(target)&list.IsFollowing != 0 && p.me.Knows(target) && !p.them.Knows(actor)
@@ -128,7 +120,7 @@ func (s *Service) Follow(ctx context.Context, actor, target uint64, o FollowOpti
 			at := p.done.at
 			p.note(Requested, at, p.me.Put(list.Requested, target, at), p.them.Put(list.Requests, actor, at))
 		}
-		_, err = p.me.SetOption(target, option)
+		_, err := p.me.SetOption(target, option)
 		return err
 	})
 }
