@@ -3,6 +3,7 @@ package relation_test
 import (
 	"context"
 	"encoding/json"
+	"io"
 	"math/rand/v2"
 	"os"
 	"os/exec"
@@ -53,18 +54,21 @@ func TestAccept_TwoProcesses(t *testing.T) {
 	}
 	var wg sync.WaitGroup
 	paths := []string{filepath.Join(t.TempDir(), "a.json"), filepath.Join(t.TempDir(), "b.json")}
-	for _, path := range paths {
-		wg.Go(func() { raceInProcess(t, path, memcached.Addr, span) })
+	made, tell, err := os.Pipe() // a byte for each change
+	if err != nil {
+		t.Fatal(err)
 	}
-	for range 2 { // stopped and started, then hung and woken
-		time.Sleep(span / 6)
-		memcached.Stop()
-		time.Sleep(span / 8)
-		memcached.Restart()
-		time.Sleep(span / 8)
-		memcached.Pause()
-		time.Sleep(span / 16)
-		memcached.Resume()
+	defer made.Close()
+	for _, path := range paths {
+		wg.Go(func() { raceInProcess(t, path, memcached.Addr, span, tell) })
+	}
+	go func() { wg.Wait(); tell.Close() }()
+	faults := []func(){memcached.Stop, memcached.Restart, memcached.Pause, memcached.Resume}
+	for n := 0; ; n++ {
+		if _, err := io.CopyN(io.Discard, made, 500); err != nil { // both have ended
+			break
+		}
+		faults[n%len(faults)]()
 	}
 	wg.Wait()
 	var calls []call
@@ -94,9 +98,10 @@ func raceIDs() []uint64 {
 }
 
 // raceInProcess runs TestRacer in a process of its own.
-func raceInProcess(t *testing.T, path, memcached string, span time.Duration) {
+func raceInProcess(t *testing.T, path, memcached string, span time.Duration, tell *os.File) {
 	cmd := exec.Command(os.Args[0], "-test.run=^TestRacer$", "-test.timeout=120s")
 	cmd.Env = append(os.Environ(), "KITH_RACER="+strings.Join([]string{path, dbtest.DSN(t), memcached, strconv.Itoa(int(span.Milliseconds()))}, "|"))
+	cmd.ExtraFiles = []*os.File{tell}
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Errorf("racer: %v\n%s", err, out)
 	}
@@ -123,7 +128,7 @@ func TestRacer(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer c.Close()
-	calls := race(t, raceService(t, part[1], c), time.Duration(span)*time.Millisecond)
+	calls := race(t, raceService(t, part[1], c), time.Duration(span)*time.Millisecond, os.NewFile(3, "made"))
 	b, err := json.Marshal(calls)
 	if err != nil {
 		t.Fatal(err)
@@ -140,7 +145,7 @@ func raceService(t *testing.T, dsn string, c cache.Cache) *relation.Service {
 	return relation.New(relation.Config{Rows: store, Committer: edits, Accounts: account.New(poolOn(t, dsn), c), Now: time.Now})
 }
 
-func race(t *testing.T, s *relation.Service, span time.Duration) []call {
+func race(t *testing.T, s *relation.Service, span time.Duration, made io.Writer) []call {
 	done := make([][]call, racers)
 	var wg sync.WaitGroup
 	begin := time.Now()
@@ -148,6 +153,9 @@ func race(t *testing.T, s *relation.Service, span time.Duration) []call {
 		wg.Go(func() {
 			for time.Since(begin) < span {
 				done[i] = append(done[i], change(t, s))
+				if _, err := made.Write([]byte{1}); err != nil {
+					t.Error(err)
+				}
 			}
 		})
 	}
