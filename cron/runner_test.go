@@ -178,7 +178,7 @@ func TestRunner_Busy(t *testing.T) {
 		}), cron.Options{})
 		ended <- err
 	}()
-	<-inside
+	wait(t, inside, "first run")
 	j := count(name, func(context.Context, int) error { return nil })
 	_, err := b.Run(t.Context(), j, cron.Options{})
 	if busy := (*cron.BusyError)(nil); !errors.As(err, &busy) || busy.Who != "a:1" || busy.Since.IsZero() || !strings.Contains(err.Error(), name+" is being run by a:1 since ") {
@@ -193,7 +193,7 @@ func TestRunner_Busy(t *testing.T) {
 			close(leave)
 		}
 	}})
-	if err != nil || run.Rows != 100 || <-ended != nil {
+	if err != nil || run.Rows != 100 || wait(t, ended, "end of the first run") != nil {
 		t.Errorf("after waiting: %+v, %v", run, err)
 	}
 }
@@ -228,13 +228,13 @@ func TestRunner_Killed(t *testing.T) {
 			cron.Options{Tick: tick, Wait: true, Waiting: func(*cron.BusyError) { close(waits) }})
 		second <- err
 	}()
-	<-waits
+	wait(t, waits, "second run that waits")
 	start := time.Now()
-	if err := <-ended; !errors.Is(err, lease.ErrLost) {
+	if err := wait(t, ended, "end of the first run"); !errors.Is(err, lease.ErrLost) {
 		t.Errorf("the first ended with %v, want a lost lease", err)
 	}
 	stepped := time.Since(start)
-	if err := <-second; err != nil {
+	if err := wait(t, second, "end of the second run"); err != nil {
 		t.Fatal(err)
 	}
 	t.Logf("the first stepped down after %v, the second was done after %v; a term is %v", stepped, time.Since(start), term)

@@ -76,13 +76,15 @@ func TestScheduler_OncePerTick(t *testing.T) {
 	}
 }
 
-func wait(t *testing.T, c <-chan struct{}, what string) {
+// wait receives from c, or fails the test.
+func wait[T any](t *testing.T, c <-chan T, what string) (got T) {
 	t.Helper()
 	select {
-	case <-c:
+	case got = <-c:
 	case <-time.After(patience):
 		t.Fatalf("no %s in %v", what, patience)
 	}
+	return got
 }
 
 // One of two schedulers dies in the middle of a job: the other, which stood

@@ -23,6 +23,18 @@ func (l lines) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
+// next is the next line of the log.
+func (l lines) next(t *testing.T) string {
+	t.Helper()
+	select {
+	case line := <-l:
+		return line
+	case <-time.After(time.Minute):
+		t.Fatal("nothing is logged in a minute")
+		return ""
+	}
+}
+
 // visitor is a client on a connection of its own.
 type visitor struct {
 	t    *testing.T
@@ -105,7 +117,7 @@ func TestListener_Idle(t *testing.T) {
 			if gone < sitters-most+1 || gone > sitters {
 				t.Errorf("%d of %d connections were closed, want all but %d", gone, sitters, most-1)
 			}
-			if got := <-log; !strings.Contains(got, "all connections are taken") || !strings.Contains(got, "max=3") {
+			if got := log.next(t); !strings.Contains(got, "all connections are taken") || !strings.Contains(got, "max=3") {
 				t.Errorf("the log says %q", got)
 			}
 			want := fmt.Sprintf("# HELP kith_http_connections_max How many there may be.\n# TYPE kith_http_connections_max gauge\nkith_http_connections_max %d\n", most)
@@ -132,7 +144,7 @@ func TestListener_AllBusy(t *testing.T) {
 	}
 	third := visit(t, address)
 	third.asks()
-	if got := <-log; !strings.Contains(got, "new ones wait") {
+	if got := log.next(t); !strings.Contains(got, "new ones wait") {
 		t.Errorf("the log says %q", got)
 	}
 	for _, v := range busy {
