@@ -194,7 +194,7 @@ func compare(a, b *relation.Draft) (faults []Fault) {
 	sides := [][2]*relation.Draft{{a, b}, {b, a}}
 	for _, p := range sides {
 		faults = append(faults, compareFollow(p[0], p[1])...)
-		faults = append(faults, compareBeside(p[0], p[1])...)
+		faults = append(faults, compareOthers(p[0], p[1])...)
 	}
 	for _, p := range sides {
 		x, y := p[0].AccountID(), p[1].AccountID()
@@ -223,7 +223,7 @@ func compareFollow(x, y *relation.Draft) []Fault {
 	return nil
 }
 
-func compareBeside(x, y *relation.Draft) (faults []Fault) {
+func compareOthers(x, y *relation.Draft) (faults []Fault) {
 	from, to := x.AccountID(), y.AccountID()
 	for _, b := range counterparts {
 		if !b.out {
