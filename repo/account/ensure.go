@@ -44,7 +44,6 @@ func (s *Store) Ensure(ctx context.Context, ids []uint64, createdAt uint64) (int
 	if err != nil {
 		return 0, fmt.Errorf("make %d accounts: %w", len(missing), db.Wrap(err))
 	}
-	s.show.Outdate(missing)
 	s.rows.Forget(ctx, missing) // mostly marks of absent rows
 	narrow := slices.DeleteFunc(slices.Clone(missing), func(id uint64) bool { return id >= maxMade })
 	return len(missing), s.pass(ctx, slices.Max(append(narrow, 0)))

@@ -46,7 +46,6 @@ func (s *Store) Bury(ctx context.Context, id uint64, at uint32) error {
 	if err != nil {
 		return fmt.Errorf("bury account %d: %w", id, db.Wrap(err))
 	}
-	s.show.Outdate([]uint64{id})
 	s.rows.Forget(ctx, []uint64{id})
 	return nil
 }

@@ -38,21 +38,13 @@ type Account struct {
 type Store struct {
 	db   *sqlx.DB
 	rows cache.Reader[Account]
-	show cache.Reader[Account]
 }
 
 // New makes a store.
 func New(database *sqlx.DB, c cache.Cache) *Store {
 	s := &Store{db: database}
 	s.rows = cache.Reader[Account]{Cache: c, Key: key, Unpack: unpack, Pack: pack, Load: s.load}
-	s.show = cache.Reader[Account]{Cache: c, Key: key, Unpack: unpack, Pack: pack, Load: s.load, Heads: true}
 	return s
-}
-
-// put puts a committed account into the cache.
-func (s *Store) put(ctx context.Context, a Account) {
-	s.show.Outdate([]uint64{a.ID})
-	s.rows.Put(ctx, []uint64{a.ID}, []Account{a})
 }
 
 // Load returns the accounts of ids that exist, through the cache.
@@ -73,7 +65,7 @@ func (s *Store) Load(ctx context.Context, ids []uint64) (map[uint64]Account, err
 // Show returns the account of each id, in their order, for pages: a change by another
 // process may show a second later. Ver is 0 where there is no account.
 func (s *Store) Show(ctx context.Context, ids []uint64) ([]Account, error) {
-	return s.show.Read(ctx, ids)
+	return s.rows.Heads(ctx, ids)
 }
 
 // Get returns one account or repo.ErrNotFound.
@@ -147,7 +139,7 @@ func (s *Store) Create(ctx context.Context, a Account) (Account, error) {
 				return a, err
 			}
 		}
-		s.put(ctx, there)
+		s.rows.Put(ctx, []uint64{a.ID}, []Account{there})
 		return there, nil
 	}
 	return a, fmt.Errorf("make an id: 100 in a row are taken: %w", repo.ErrConflict)
@@ -280,7 +272,7 @@ func (s *Store) SetLocked(ctx context.Context, id uint64, locked bool) (Account,
 			return a, err
 		} else if n == 1 {
 			a.Locked, a.Ver = locked, a.Ver+step
-			s.put(ctx, a)
+			s.rows.Put(ctx, []uint64{id}, []Account{a})
 			return a, nil
 		}
 	}

@@ -10,8 +10,7 @@ import (
 // it can, one caller loads the rest from the database and fills the cache, and
 // others that want the same rows meanwhile wait for that caller.
 type Reader[V any] struct {
-	Cache  Cache
-	Flight Flight[uint64, V]
+	Cache Cache
 	// Key appends the name of the entry of a row; the name carries the version of
 	// its form.
 	Key func(b []byte, id uint64) []byte
@@ -21,21 +20,31 @@ type Reader[V any] struct {
 	// Pack writes a row and its ver; ver 0 marks a row known to be absent. The key
 	// is set by the reader.
 	Pack func(V) Entry
-	// Heads says that V needs no body: Unpack gets entries that may be Partial.
-	Heads bool
 	// Load reads rows from the database, with a value for every id, each once.
 	Load func(ctx context.Context, ids []uint64) (map[uint64]V, error)
+	// LoadHeads is Load without bodies, for a kind of row that has them.
+	LoadHeads func(ctx context.Context, ids []uint64) (map[uint64]V, error)
 	// Vers reads the vers of rows from the database, where Load would read much more;
 	// a row that is absent may be left out. Without it Load is asked.
 	Vers func(ctx context.Context, ids []uint64) (map[uint64]uint64, error)
+
+	rows, heads Flight[uint64, V]
 }
 
 // Read returns the row of each id, in their order. An error of Load is returned
 // as it is.
 func (r *Reader[V]) Read(ctx context.Context, ids []uint64) ([]V, error) {
-	keys := r.keys(ids)
+	return r.read(ctx, ids, false)
+}
+
+// Heads is Read for who needs no bodies and bears what is a second late, see Cache.Heads.
+func (r *Reader[V]) Heads(ctx context.Context, ids []uint64) ([]V, error) {
+	return r.read(ctx, ids, true)
+}
+
+func (r *Reader[V]) read(ctx context.Context, ids []uint64, heads bool) ([]V, error) {
 	out := make([]V, len(ids))
-	missing := r.held(ctx, ids, keys, out)
+	missing := r.held(ctx, ids, out, heads)
 	if len(missing) == 0 {
 		return out, nil
 	}
@@ -43,7 +52,11 @@ func (r *Reader[V]) Read(ctx context.Context, ids []uint64) ([]V, error) {
 	for i, at := range missing {
 		wanted[i] = ids[at]
 	}
-	loaded, err := r.Flight.Do(ctx, wanted, r.load)
+	flight, load := &r.rows, r.load
+	if heads {
+		flight, load = &r.heads, r.loadHeads
+	}
+	loaded, err := flight.Do(ctx, wanted, load)
 	if err != nil {
 		return nil, err
 	}
@@ -79,10 +92,11 @@ func (r *Reader[V]) keys(ids []uint64) []string {
 }
 
 // held puts what the cache has into out and returns the indices of what it lacks.
-func (r *Reader[V]) held(ctx context.Context, ids []uint64, keys []string, out []V) (missing []int) {
+func (r *Reader[V]) held(ctx context.Context, ids []uint64, out []V, heads bool) (missing []int) {
+	keys := r.keys(ids)
 	got := borrow(len(keys))
 	defer giveBack(got)
-	if r.Heads {
+	if heads {
 		r.Cache.Heads(ctx, keys, *got)
 	} else {
 		r.Cache.Get(ctx, keys, *got)
@@ -121,16 +135,34 @@ func giveBack(s *[]Held) {
 // load asks the database and fills the cache.
 func (r *Reader[V]) load(ctx context.Context, ids []uint64) (map[uint64]V, error) {
 	rows, err := r.Load(ctx, ids)
-	if err != nil {
-		return nil, err
+	if err == nil {
+		r.fill(ctx, ids, rows, false)
 	}
+	return rows, err
+}
+
+func (r *Reader[V]) loadHeads(ctx context.Context, ids []uint64) (map[uint64]V, error) {
+	if r.LoadHeads == nil {
+		return r.load(ctx, ids)
+	}
+	rows, err := r.LoadHeads(ctx, ids)
+	if err == nil {
+		r.fill(ctx, ids, rows, true)
+	}
+	return rows, err
+}
+
+func (r *Reader[V]) fill(ctx context.Context, ids []uint64, rows map[uint64]V, heads bool) {
 	entries := make([]Entry, len(ids))
 	for i, key := range r.keys(ids) {
-		entries[i] = r.Pack(rows[ids[i]])
-		entries[i].Key = key
+		e := r.Pack(rows[ids[i]])
+		if heads && e.Ver > 0 {
+			e.Body, e.Partial = nil, true
+		}
+		e.Key = key
+		entries[i] = e
 	}
 	r.Cache.Fill(ctx, entries)
-	return rows, nil
 }
 
 // Put stores committed rows in the cache; a reader that comes later does not
@@ -142,7 +174,8 @@ func (r *Reader[V]) Put(ctx context.Context, ids []uint64, rows []V) {
 		entries[i] = r.Pack(rows[i])
 		entries[i].Key = k
 	}
-	r.Flight.Forget(ids)
+	r.rows.Forget(ids)
+	r.heads.Forget(ids)
 	if ahead := r.Cache.Put(ctx, entries); len(ahead) > 0 {
 		r.checkAhead(ctx, ids, keys, ahead)
 	}
@@ -189,13 +222,10 @@ func (r *Reader[V]) vers(ctx context.Context, ids []uint64) (map[uint64]uint64, 
 	return vers, err
 }
 
-// Outdate keeps readers that come later from joining a load that began before,
-// where another Reader of the same rows updates the cache.
-func (r *Reader[V]) Outdate(ids []uint64) { r.Flight.Forget(ids) }
-
 // Forget drops what is known of rows that were or may have been written, where
 // the writer does not know what they are now.
 func (r *Reader[V]) Forget(ctx context.Context, ids []uint64) {
-	r.Flight.Forget(ids)
+	r.rows.Forget(ids)
+	r.heads.Forget(ids)
 	r.Cache.Drop(ctx, r.keys(ids))
 }

@@ -85,13 +85,13 @@ const MaxHeld = 2
 
 // Store reads and swaps the rows of one table. It is safe for concurrent use.
 type Store[R any] struct {
-	kind        Kind[R]
-	db          *sqlx.DB
-	rows, heads cache.Reader[R]
-	columns     string // of a SELECT, after the list
-	insert      string // up to VALUES
-	group       string // of placeholders, for one row
-	update      string // what ON DUPLICATE KEY does to the columns
+	kind    Kind[R]
+	db      *sqlx.DB
+	rows    cache.Reader[R]
+	columns string // of a SELECT, after the list
+	insert  string // up to VALUES
+	group   string // of placeholders, for one row
+	update  string // what ON DUPLICATE KEY does to the columns
 }
 
 // New makes a store of one kind of row.
@@ -103,8 +103,7 @@ func New[R any](pool *sqlx.DB, c cache.Cache, k Kind[R]) *Store[R] {
 	for _, c := range k.Columns {
 		s.update += c + `=VALUES(` + c + `), `
 	}
-	s.rows = cache.Reader[R]{Cache: c, Key: s.key, Unpack: s.unpack, Pack: s.pack, Load: s.Fresh, Vers: s.Vers}
-	s.heads = cache.Reader[R]{Cache: c, Key: s.key, Unpack: s.unpack, Pack: s.packHead, Load: s.loadHeads, Vers: s.Vers, Heads: true}
+	s.rows = cache.Reader[R]{Cache: c, Key: s.key, Unpack: s.unpack, Pack: s.pack, Load: s.Fresh, LoadHeads: s.loadHeads, Vers: s.Vers}
 	return s
 }
 
@@ -117,7 +116,7 @@ func (s *Store[R]) Row(ctx context.Context, id uint64) (R, error) { return s.row
 
 // Heads is Rows without a need for the lists, which may be empty: see cache.Cache.
 func (s *Store[R]) Heads(ctx context.Context, ids []uint64) ([]R, error) {
-	return s.heads.Read(ctx, ids)
+	return s.rows.Heads(ctx, ids)
 }
 
 // Fresh returns the rows of ids from the database, as of one moment.
@@ -281,11 +280,6 @@ func (s *Store[R]) pack(r R) cache.Entry {
 	return cache.Entry{Ver: m.Ver, Value: value, Body: body, Token: m.token}
 }
 
-func (s *Store[R]) packHead(r R) cache.Entry {
-	e := s.pack(r)
-	return cache.Entry{Ver: e.Ver, Value: e.Value, Partial: e.Ver > 0}
-}
-
 func (s *Store[R]) unpack(id uint64, e cache.Entry) (R, error) {
 	m := Meta{AccountID: id, Ver: e.Ver, token: e.Token}
 	if e.Ver == 0 {
@@ -295,19 +289,7 @@ func (s *Store[R]) unpack(id uint64, e cache.Entry) (R, error) {
 }
 
 // Put puts committed rows into the cache.
-func (s *Store[R]) Put(ctx context.Context, rows []R) {
-	if len(rows) > 0 {
-		ids := s.kind.ids(rows)
-		s.heads.Outdate(ids)
-		s.rows.Put(ctx, ids, rows)
-	}
-}
+func (s *Store[R]) Put(ctx context.Context, rows []R) { s.rows.Put(ctx, s.kind.ids(rows), rows) }
 
 // Drop drops what the cache holds of rows that may have been written.
-func (s *Store[R]) Drop(ctx context.Context, rows []R) {
-	if len(rows) > 0 {
-		ids := s.kind.ids(rows)
-		s.heads.Outdate(ids)
-		s.rows.Forget(ctx, ids)
-	}
-}
+func (s *Store[R]) Drop(ctx context.Context, rows []R) { s.rows.Forget(ctx, s.kind.ids(rows)) }
