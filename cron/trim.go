@@ -4,15 +4,12 @@ import (
 	"context"
 	"fmt"
 
-	"kith/repo"
 	"kith/repo/list"
 	"kith/repo/relation"
 )
 
-const (
-	trimPage  = 200 // long rows read at once
-	trimTries = 3   // how often the trim of one row may lose to other writers
-)
+// trimPage is how many long rows are read at once.
+const trimPage = 200
 
 // Trim makes the job that cuts the sections of rows to their newest listCap entries; the
 // others move to the archive. It walks the index of long rows, which costs little if
@@ -97,24 +94,12 @@ func (t trimming) one(ctx context.Context, run *Run, o relation.Outline) (bool, 
 		log.Info("would be trimmed", "entries", over)
 		return true, nil
 	}
-	for range trimTries {
-		done, err := t.rows.Trim(ctx, o.AccountID, t.cap)
-		if err != nil {
-			return false, fmt.Errorf("trim %d: %w", o.AccountID, err)
-		}
-		if done > 0 {
-			log.Debug("trimmed", "entries", done)
-			return true, nil
-		}
-		now, err := t.rows.Outlines(ctx, []uint64{o.AccountID})
-		if err != nil {
-			return false, err
-		}
-		if over, _ := t.over(now[o.AccountID]); over == 0 {
-			return false, now[o.AccountID].Err // another writer has shortened it
-		}
+	done, err := t.rows.Trim(ctx, o.AccountID, t.cap)
+	if err != nil {
+		return false, fmt.Errorf("trim %d: %w", o.AccountID, err)
 	}
-	return false, fmt.Errorf("trim %d: lost to other writers %d times: %w", o.AccountID, trimTries, repo.ErrConflict)
+	log.Debug("trimmed", "entries", done) // none where another writer has shortened it
+	return done > 0, nil
 }
 
 // over returns how many entries of a row are over the cap, and the length of its

@@ -7,7 +7,6 @@ import (
 
 	"github.com/jmoiron/sqlx"
 
-	"kith/repo"
 	"kith/repo/list"
 )
 
@@ -138,23 +137,20 @@ func (m *meeting) meet(g Segment, id uint64, r list.Rel) error {
 // the archive. It returns the row as it then is.
 func (s *Store) MergeLocked(ctx context.Context, id uint64, merged []list.Edge, merge func(d *Draft, left []list.Edge)) (Row, error) {
 	now := make([]Row, 1) // the row as it then is
-	won, err := s.Store.Locked(ctx, []uint64{id}, nil, func(tx *sqlx.Tx, rows map[uint64]Row) ([]Row, error) {
-		d, left, err := openFor(ctx, tx, rows[id], merged)
+	err := s.lockedRow(ctx, id, func(tx *sqlx.Tx, r Row) ([]Row, error) {
+		d, left, err := openFor(ctx, tx, r, merged)
 		if err != nil {
 			return nil, err
 		}
 		if merge(d, left); !d.Changed() {
-			now[0] = rows[id]
+			now[0] = r
 			return nil, nil
 		}
 		now[0], err = s.Pack(d)
 		return now, err
 	})
 	if err != nil {
-		return Row{}, err
-	}
-	if !won {
-		return Row{}, fmt.Errorf("merge into the row of %d: %w", id, repo.ErrConflict)
+		return Row{}, fmt.Errorf("merge into the row of %d: %w", id, err)
 	}
 	return now[0], nil
 }

@@ -8,7 +8,6 @@ import (
 
 	"github.com/jmoiron/sqlx"
 
-	"kith/repo"
 	"kith/repo/account"
 	"kith/repo/list"
 )
@@ -80,20 +79,14 @@ func (s *Store) Empty(ctx context.Context, id uint64) (was bool, err error) {
 
 // repair swaps what edit makes of a row while it holds the row's lock.
 func (s *Store) repair(ctx context.Context, id uint64, edit func(tx *sqlx.Tx, row Row) (*Draft, error)) error {
-	for range lockTries {
-		won, err := s.Store.Locked(ctx, []uint64{id}, nil, func(tx *sqlx.Tx, rows map[uint64]Row) ([]Row, error) {
-			d, err := edit(tx, rows[id])
-			if err != nil || !d.Changed() {
-				return nil, err
-			}
-			r, err := s.Pack(d)
-			return []Row{r}, err
-		})
-		if won || err != nil {
-			return err
+	return s.lockedRow(ctx, id, func(tx *sqlx.Tx, row Row) ([]Row, error) {
+		d, err := edit(tx, row)
+		if err != nil || !d.Changed() {
+			return nil, err
 		}
-	}
-	return repo.ErrConflict
+		r, err := s.Pack(d)
+		return []Row{r}, err
+	})
 }
 
 // rebuild is one account under repair.

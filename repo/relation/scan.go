@@ -96,8 +96,8 @@ func outlines(rows []outlineRow) []Outline {
 // row's lock meanwhile, so that a row which is written all the time is trimmed all the
 // same.
 func (s *Store) Trim(ctx context.Context, id uint64, limit int) (moved int, err error) {
-	won, err := s.Store.Locked(ctx, []uint64{id}, nil, func(_ *sqlx.Tx, rows map[uint64]Row) ([]Row, error) {
-		d, err := Open(rows[id])
+	err = s.lockedRow(ctx, id, func(_ *sqlx.Tx, row Row) ([]Row, error) {
+		d, err := Open(row)
 		if err != nil {
 			return nil, err
 		}
@@ -108,7 +108,7 @@ func (s *Store) Trim(ctx context.Context, id uint64, limit int) (moved int, err 
 		}
 		return []Row{r}, err
 	})
-	if !won {
+	if err != nil {
 		return 0, err
 	}
 	return moved, nil
@@ -188,30 +188,21 @@ func (s *Store) Examine(ctx context.Context, id uint64, locked bool, row func(Ro
 			return fmt.Errorf("examine account %d: %w", id, err)
 		}
 	}
-	for range lockTries {
-		won, err := s.Store.Locked(ctx, []uint64{id}, nil, func(tx *sqlx.Tx, rows map[uint64]Row) ([]Row, error) {
-			err := row(rows[id])
-			if err == nil {
-				err = eachSegment(ctx, tx, id, segment)
-			}
-			return nil, err
-		})
-		if err != nil {
-			return fmt.Errorf("examine account %d: %w", id, err)
+	err := s.lockedRow(ctx, id, func(tx *sqlx.Tx, r Row) ([]Row, error) {
+		err := row(r)
+		if err == nil {
+			err = eachSegment(ctx, tx, id, segment)
 		}
-		if won {
-			return nil
-		}
+		return nil, err
+	})
+	if err != nil {
+		return fmt.Errorf("examine account %d: %w", id, err)
 	}
-	return fmt.Errorf("examine account %d: %w", id, repo.ErrConflict)
+	return nil
 }
 
-const (
-	// looseTries is how often an account is read without its lock.
-	looseTries = 5
-	// lockTries is how often a transaction that ends in a deadlock is run.
-	lockTries = 10
-)
+// looseTries is how often an account is read without its lock.
+const looseTries = 5
 
 // examineLoose reads an account without a lock, and reports whether its archive did not
 // change meanwhile: then row and archive go together. New followers of an account that

@@ -111,6 +111,23 @@ func (s *Store) Locked(ctx context.Context, ids []uint64, loaded map[uint64]*Dra
 	})
 }
 
+// lockTries is how often a transaction that ends in a deadlock is run.
+const lockTries = 10
+
+// lockedRow gives edit the row of an account under its lock, and swaps the row that it
+// returns, if it returns one.
+func (s *Store) lockedRow(ctx context.Context, id uint64, edit func(tx *sqlx.Tx, r Row) ([]Row, error)) error {
+	for range lockTries {
+		won, err := s.Store.Locked(ctx, []uint64{id}, nil, func(tx *sqlx.Tx, rows map[uint64]Row) ([]Row, error) {
+			return edit(tx, rows[id])
+		})
+		if won || err != nil {
+			return err
+		}
+	}
+	return repo.ErrConflict
+}
+
 // MaxNote is how many bytes a note has at most.
 const MaxNote = 8192
 
