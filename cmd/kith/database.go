@@ -32,7 +32,7 @@ func openDatabase(ctx context.Context, c config.MySQL, m *db.Metrics) (*sqlx.DB,
 
 // migrations opens the database for migrations, whose statements have no time limit.
 func migrations(ctx context.Context, c config.MySQL) (*schema.Schema, func() error, error) {
-	pool, err := db.Open(ctx, db.Config{DSN: c.DSN.Reveal(), TLS: tlsOf(c), MaxOpen: 3, ReadTimeout: -1, WriteTimeout: -1})
+	pool, err := db.Open(ctx, db.Config{DSN: c.DSN.Reveal(), TLS: tlsOf(c), MaxOpen: 3, ReadTimeout: -1})
 	if err != nil {
 		return nil, nil, databaseError(err)
 	}

@@ -22,7 +22,6 @@ type config struct {
 	cache.Config
 	Servers    []string
 	Timeout    time.Duration
-	MaxConns   int
 	Log        *slog.Logger
 	Registerer prometheus.Registerer
 }
@@ -34,7 +33,7 @@ func openMemcached(t testing.TB, cfg config) *cache.Memcached {
 	if cfg.Timeout == 0 {
 		cfg.Timeout = 10 * time.Second
 	}
-	client, err := memcache.New(memcache.Config{Servers: cfg.Servers, Timeout: cfg.Timeout, MaxConns: cfg.MaxConns, Log: cfg.Log, Registerer: cfg.Registerer})
+	client, err := memcache.New(memcache.Config{Servers: cfg.Servers, Timeout: cfg.Timeout, Log: cfg.Log, Registerer: cfg.Registerer})
 	if err != nil {
 		t.Fatalf("memcache.New: %v", err)
 	}

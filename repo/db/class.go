@@ -44,17 +44,6 @@ const (
 	Other
 )
 
-var classNames = [...]string{"ok", "lost swap", "deadlock", "lock wait", "duplicate",
-	"lost connection", "too large", "unavailable", "missing", "other"}
-
-// String returns the class in words, such as "lock wait".
-func (c Class) String() string {
-	if c < 0 || int(c) >= len(classNames) {
-		return fmt.Sprintf("class %d", int(c))
-	}
-	return classNames[c]
-}
-
 // byNumber is the class of each error number that has one. Numbers from 8000
 // on are TiDB's, 1927 and 1969 are MariaDB's, those from 3024 to 4031 MySQL's.
 var byNumber = map[uint16]Class{

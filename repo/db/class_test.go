@@ -438,11 +438,3 @@ func TestLost(t *testing.T) {
 		t.Error("what went well was lost")
 	}
 }
-
-func TestClass_String(t *testing.T) {
-	for class, want := range map[db.Class]string{db.OK: "ok", db.LostSwap: "lost swap", db.Other: "other", 99: "class 99"} {
-		if got := class.String(); got != want {
-			t.Errorf("got %q, want %q", got, want)
-		}
-	}
-}

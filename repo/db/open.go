@@ -13,15 +13,6 @@ import (
 	"github.com/jmoiron/sqlx"
 )
 
-// The values a Config gets where it says nothing.
-const (
-	DefaultMaxOpen        = 32
-	DefaultConnectTimeout = 5 * time.Second
-	DefaultReadTimeout    = 30 * time.Second
-	DefaultWriteTimeout   = 30 * time.Second
-	DefaultLockWait       = 5 * time.Second
-)
-
 // maxLifetime bounds how long a pool stays with a server that a failover has
 // made the wrong one.
 const maxLifetime = 5 * time.Minute
@@ -40,21 +31,16 @@ type Config struct {
 	DSN string
 	// TLS is what the DSN cannot say of TLS.
 	TLS TLS
-	// MaxOpen bounds the connections of the pool, 0 is DefaultMaxOpen. All of
-	// them may stay idle.
+	// MaxOpen bounds the connections of the pool, all of which may stay idle; 0 is 32.
 	MaxOpen int
-	// ConnectTimeout bounds dialling and the handshake, 0 is
-	// DefaultConnectTimeout.
+	// ConnectTimeout bounds dialling and the handshake; 0 is 5 seconds.
 	ConnectTimeout time.Duration
-	// ReadTimeout bounds the wait for each answer of the server, 0 is
-	// DefaultReadTimeout. Below 0 there is none: for migrations, whose
-	// statements take as long as they take.
+	// ReadTimeout bounds each write to the server, and the wait for each answer; 0 is 30
+	// seconds. Below 0 there is no bound: for migrations, whose statements take as long as
+	// they take.
 	ReadTimeout time.Duration
-	// WriteTimeout bounds each write to the server, 0 is DefaultWriteTimeout,
-	// below 0 there is none.
-	WriteTimeout time.Duration
 	// LockWait bounds how long a statement waits for a row another transaction
-	// holds, in whole seconds of at least one; 0 is DefaultLockWait.
+	// holds, in whole seconds of at least one; 0 is 5.
 	LockWait time.Duration
 	// Metrics gets how long calls take; it may be nil.
 	Metrics *Metrics
@@ -106,7 +92,7 @@ func open(ctx context.Context, cfg *mysql.Config, c Config) (*sqlx.DB, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w: %s: %w", ErrBadDSN, Redact(c.DSN), err)
 	}
-	most := cmp.Or(c.MaxOpen, DefaultMaxOpen)
+	most := cmp.Or(c.MaxOpen, 32)
 	pool := sql.OpenDB(&connector{Connector: inner, timeout: cfg.Timeout, session: session(c), budget: newBudget(most), metrics: c.Metrics})
 	pool.SetMaxOpenConns(most)
 	pool.SetMaxIdleConns(most)
@@ -129,9 +115,9 @@ func prepare(cfg *mysql.Config, c Config) error {
 	// 0 asks the server. A fixed size above the server's would turn "too
 	// large" into a connection the server hangs up on.
 	cfg.MaxAllowedPacket = 0
-	cfg.Timeout = cmp.Or(c.ConnectTimeout, DefaultConnectTimeout)
-	cfg.ReadTimeout = max(0, cmp.Or(c.ReadTimeout, DefaultReadTimeout))
-	cfg.WriteTimeout = max(0, cmp.Or(c.WriteTimeout, DefaultWriteTimeout))
+	cfg.Timeout = cmp.Or(c.ConnectTimeout, 5*time.Second)
+	cfg.ReadTimeout = max(0, cmp.Or(c.ReadTimeout, 30*time.Second))
+	cfg.WriteTimeout = cfg.ReadTimeout
 	// What the driver would print it also returns.
 	cfg.Logger = &mysql.NopLogger{}
 	return cfg.Apply(mysql.Charset("utf8mb4", ""))

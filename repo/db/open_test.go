@@ -81,8 +81,8 @@ func TestOpen_AffectedAreChanged(t *testing.T) {
 }
 
 func TestOpen_Defaults(t *testing.T) {
-	if got := open(t, db.Config{}).Stats().MaxOpenConnections; got != db.DefaultMaxOpen {
-		t.Errorf("got %d connections, want %d", got, db.DefaultMaxOpen)
+	if got := open(t, db.Config{}).Stats().MaxOpenConnections; got != 32 {
+		t.Errorf("got %d connections, want 32", got)
 	}
 	if got := open(t, db.Config{MaxOpen: 3}).Stats().MaxOpenConnections; got != 3 {
 		t.Errorf("got %d connections, want 3", got)

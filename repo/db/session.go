@@ -38,7 +38,7 @@ type assignment struct {
 // settings nor those of the DSN matter. Numbers are written in ways that MySQL,
 // MariaDB, TiDB and Vitess all take.
 func session(c Config) []assignment {
-	wait := seconds(cmp.Or(c.LockWait, DefaultLockWait))
+	wait := seconds(cmp.Or(c.LockWait, 5*time.Second))
 	tableWait := wait
 	if c.ReadTimeout < 0 { // a migration waits for tables as long as it takes
 		tableWait = seconds(24 * time.Hour)

@@ -47,9 +47,6 @@ type Config struct {
 	// Timeout bounds connecting to a server and each wait for its answer; 0 means
 	// 100 ms.
 	Timeout time.Duration
-	// MaxConns is how many connections to a server may be in use, at least 3; 0 means
-	// 16. Two of them are for questions about short values.
-	MaxConns int
 	// Log gets a line when a server goes away and when it is back; nil means
 	// slog.Default.
 	Log *slog.Logger
@@ -74,7 +71,6 @@ type Client struct {
 // does not answer is found out by the first call. Close it.
 func New(cfg Config) (*Client, error) {
 	cfg.Timeout = cmp.Or(cfg.Timeout, 100*time.Millisecond)
-	cfg.MaxConns = cmp.Or(cfg.MaxConns, 16)
 	cfg.Log = cmp.Or(cfg.Log, slog.Default())
 	if err := cfg.check(); err != nil {
 		return nil, err
@@ -101,8 +97,6 @@ func (cfg Config) check() error {
 	switch {
 	case len(cfg.Servers) == 0:
 		return errors.New("memcached: no servers")
-	case cfg.MaxConns <= shortConns:
-		return fmt.Errorf("memcached: %d connections are not enough, %d are", cfg.MaxConns, shortConns+1)
 	case cfg.Timeout < 0:
 		return errors.New("memcached: a negative time-out")
 	}

@@ -22,7 +22,7 @@
 // whoever gets the next one asks for the others too. Sixty-four readers of single keys are
 // answered four times as fast as with a question each, and one alone waits for nobody.
 //
-// Config.MaxConns is the one limit of connections to a server.
+// There are 16 connections to a server at most.
 //
 // # Bounded waits
 //

@@ -9,6 +9,8 @@ import (
 )
 
 const (
+	// maxConns is how many connections to a server may be in use.
+	maxConns = 16
 	// shortConns is how many questions about short values are on their way to a server at
 	// once, shortKeys how many keys each asks for at least before callers are left to the
 	// next.

@@ -44,7 +44,7 @@ func serve(t *testing.T, answer func(line string) string) string {
 
 // onePool is a pool of a session with a server that is not probed.
 func onePool(t *testing.T, server string, timeout time.Duration, conns, keys int) *pool {
-	s := newServer(server, Config{Timeout: timeout, MaxConns: shortConns + 1, Log: slog.New(slog.DiscardHandler)}, newMetrics(nil))
+	s := newServer(server, Config{Timeout: timeout, Log: slog.New(slog.DiscardHandler)}, newMetrics(nil))
 	ses := s.session.Load()
 	ses.short = newPool(s, ses, conns, keys)
 	t.Cleanup(ses.close)

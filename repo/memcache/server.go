@@ -31,7 +31,6 @@ const (
 type server struct {
 	name    string
 	timeout time.Duration
-	conns   int
 	log     *slog.Logger
 	metrics *metrics
 
@@ -64,7 +63,7 @@ func (s *session) close() {
 
 func newServer(name string, cfg Config, m *metrics) *server {
 	s := &server{
-		name: name, timeout: cfg.Timeout, conns: cfg.MaxConns, log: cfg.Log.With("server", name), metrics: m,
+		name: name, timeout: cfg.Timeout, log: cfg.Log.With("server", name), metrics: m,
 		dirty: make(map[string]struct{}), limit: maxDirty,
 		fell: make(chan struct{}, 1), stop: make(chan struct{}), done: make(chan struct{}),
 	}
@@ -76,7 +75,7 @@ func newServer(name string, cfg Config, m *metrics) *server {
 
 func (s *server) newSession() *session {
 	ses := &session{}
-	ses.short, ses.long = newPool(s, ses, shortConns, shortKeys), newPool(s, ses, s.conns-shortConns, longKeys)
+	ses.short, ses.long = newPool(s, ses, shortConns, shortKeys), newPool(s, ses, maxConns-shortConns, longKeys)
 	return ses
 }
 

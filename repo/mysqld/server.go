@@ -41,7 +41,6 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"regexp"
 	"sync"
 	"syscall"
 
@@ -51,10 +50,6 @@ import (
 // ErrDied says that the server ended before it could be used. The error around
 // it has the last lines of its log.
 var ErrDied = errors.New("the database server ended")
-
-// ErrName says that a database name has other characters than letters, digits
-// and underscores, or is too long.
-var ErrName = errors.New("not a database name")
 
 // Options say which server to start.
 type Options struct {
@@ -150,14 +145,9 @@ func (s *Server) Pid() int { return s.cmd.Process.Pid }
 // Done is closed when the server is gone, by itself or by Stop.
 func (s *Server) Done() <-chan struct{} { return s.done }
 
-var nameRE = regexp.MustCompile(`^[A-Za-z0-9_]{1,64}$`)
-
-// CreateDatabase creates a database where there is none of that name. Names
-// are of letters, digits and underscores, up to 64; others give ErrName.
+// CreateDatabase creates a database where there is none of that name. The name comes from
+// the program, never from a user, and is not escaped.
 func (s *Server) CreateDatabase(ctx context.Context, name string) error {
-	if !nameRE.MatchString(name) {
-		return fmt.Errorf("create database %q: %w", name, ErrName)
-	}
 	pool, err := db.OpenServer(ctx, db.Config{DSN: s.DSN(""), MaxOpen: 1})
 	if err != nil {
 		return fmt.Errorf("create database %s: %w", name, err)

@@ -26,7 +26,6 @@ type run struct {
 	file  *os.File
 	n     int64
 	level int
-	named bool // the file still has its name
 }
 
 // source is what records come out of, in order.
@@ -41,12 +40,15 @@ func writeRun(ctx context.Context, dir string, level int, src source) (r *run, e
 	if err != nil {
 		return nil, fmt.Errorf("make a sort file: %w", err)
 	}
-	r = &run{file: file, level: level, named: os.Remove(file.Name()) != nil}
+	r = &run{file: file, level: level}
 	defer func() {
 		if err != nil {
 			err = errors.Join(fmt.Errorf("write a sort file in %s: %w", dir, err), r.close())
 		}
 	}()
+	if err := os.Remove(file.Name()); err != nil {
+		return nil, err
+	}
 	w := bufio.NewWriterSize(file, 1<<18)
 	block := make([]byte, blockHeader, blockHeader+blockRecords*diskBytes)
 	for {
@@ -76,13 +78,7 @@ func writeRun(ctx context.Context, dir string, level int, src source) (r *run, e
 	}
 }
 
-func (r *run) close() error {
-	err := r.file.Close()
-	if r.named {
-		err = errors.Join(err, os.Remove(r.file.Name()))
-	}
-	return err
-}
+func (r *run) close() error { return r.file.Close() }
 
 // runReader reads one run from its start. Several may read the same run.
 type runReader struct {

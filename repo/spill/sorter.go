@@ -31,14 +31,13 @@
 // # What is left behind
 //
 // Nothing. A run's file loses its name as soon as it is made, and the system frees it
-// also after kill -9. Where open files keep their names, Close removes them.
+// also after kill -9.
 package spill
 
 import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 )
 
 // fanIn is how many runs of one level are merged into one of the next.
@@ -70,9 +69,6 @@ type Sorter struct {
 
 // New makes an empty sorter.
 func New(c Config) *Sorter {
-	if c.Dir == "" {
-		c.Dir = os.TempDir()
-	}
 	return &Sorter{dir: c.Dir, most: int(max(c.Memory/memoryBytes, minRecords))}
 }
 
