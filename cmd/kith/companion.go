@@ -122,17 +122,12 @@ func (d *database) check(sections ...any) error {
 	return cmp.Or(d.MySQL.Required(), config.Check(append(sections, d.MySQL)...))
 }
 
-// migrate runs fn on the tables of the database.
+// migrate runs fn on the migrations of the database.
 func (d *database) migrate(ctx context.Context, fn func(*schema.Schema) error) error {
 	if err := d.check(); err != nil {
 		return err
 	}
-	s, done, err := migrations(ctx, d.MySQL)
-	if err != nil {
-		return err
-	}
-	defer done()
-	return fn(s)
+	return migrate(ctx, d.MySQL, fn)
 }
 
 // tool are the settings of commands that work on accounts and lists while servers run.
@@ -146,7 +141,7 @@ func (t *tool) with(ctx context.Context, fn func(*stack) error) error {
 	if err := t.check(t.Cache); err != nil {
 		return err
 	}
-	return withStack(ctx, parts{mysql: t.MySQL, cache: t.Cache}, slog.New(slog.DiscardHandler), fn)
+	return withStack(ctx, config.Settings{MySQL: t.MySQL, Cache: t.Cache}, slog.New(slog.DiscardHandler), fn)
 }
 
 // listTool is a tool that writes lists, and cuts them where a server would.
@@ -160,16 +155,15 @@ func (t *listTool) with(ctx context.Context, fn func(*stack) error) error {
 	if err := t.check(t.Cache, t.Relation); err != nil {
 		return err
 	}
-	return withStack(ctx, parts{mysql: t.MySQL, cache: t.Cache, relation: t.Relation}, slog.New(slog.DiscardHandler), fn)
+	return withStack(ctx, config.Settings{MySQL: t.MySQL, Cache: t.Cache, Relation: t.Relation}, slog.New(slog.DiscardHandler), fn)
 }
 
 // toolClose bounds how long a command waits for its last commits.
 const toolClose = 20 * time.Second
 
 // withStack runs fn on the stack of a process that comes and goes.
-func withStack(ctx context.Context, p parts, log *slog.Logger, fn func(*stack) error) error {
-	p.tool = true
-	s, err := openStack(ctx, p, log)
+func withStack(ctx context.Context, c config.Settings, log *slog.Logger, fn func(*stack) error) error {
+	s, err := openStack(ctx, c, true, log)
 	if err != nil {
 		return err
 	}

@@ -47,7 +47,7 @@ func (c *cronOn) with(ctx context.Context, fn func(jobs) error) error {
 		return err
 	}
 	log := newLog(os.Stderr, c.Log)
-	return withStack(ctx, parts{mysql: c.MySQL, cache: c.Cache, relation: c.Relation, affinity: c.Affinity}, log, func(s *stack) error {
+	return withStack(ctx, config.Settings{MySQL: c.MySQL, Cache: c.Cache, Relation: c.Relation, Affinity: c.Affinity}, log, func(s *stack) error {
 		return fn(jobs{stack: s, runner: s.runner(c.Cron, c.Term, log), plans: s.plans(c.Cron, c.Relation.ListCap), log: log})
 	})
 }

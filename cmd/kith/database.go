@@ -15,49 +15,41 @@ import (
 
 // openDatabase opens the database and checks that it has all migrations.
 func openDatabase(ctx context.Context, c config.MySQL, m *db.Metrics) (*sqlx.DB, error) {
-	pool, err := db.Open(ctx, db.Config{DSN: c.DSN.Reveal(), TLS: tlsOf(c), MaxOpen: c.Pool, Metrics: m})
+	pool, migrations, err := openSchema(ctx, c, db.Config{MaxOpen: c.Pool, Metrics: m})
 	if err != nil {
-		return nil, databaseError(err)
-	}
-	migrations, err := schema.New(pool, sql.Migrations)
-	if err == nil {
-		err = migrations.Check(ctx)
-	}
-	if err != nil {
-		pool.Close()
 		return nil, err
+	}
+	if err := migrations.Check(ctx); err != nil {
+		return nil, errors.Join(err, pool.Close())
 	}
 	return pool, nil
 }
 
-// migrations opens the database for migrations, whose statements have no time limit.
-func migrations(ctx context.Context, c config.MySQL) (*schema.Schema, func() error, error) {
-	pool, err := db.Open(ctx, db.Config{DSN: c.DSN.Reveal(), TLS: tlsOf(c), MaxOpen: 3, ReadTimeout: -1})
-	if err != nil {
-		return nil, nil, databaseError(err)
+// openSchema opens the database that the settings name, and the migrations on it.
+func openSchema(ctx context.Context, c config.MySQL, more db.Config) (*sqlx.DB, *schema.Schema, error) {
+	more.DSN, more.TLS = c.DSN.Reveal(), db.TLS{CA: c.TLSCA, Cert: c.TLSCert, Key: c.TLSKey, Name: c.TLSName}
+	pool, err := db.Open(ctx, more)
+	switch {
+	case errors.Is(err, db.ErrTLS):
+		return nil, nil, wrong("KITH_MYSQL_TLS_CA, _CERT, _KEY, _NAME (--mysql-tls-…): %w", err)
+	case err != nil && db.Classify(err) == db.Missing:
+		return nil, nil, coded{fmt.Errorf("KITH_MYSQL_DSN (--mysql) names a database that does not exist: create it first: %w", err), exitDatabase}
+	case err != nil:
+		return nil, nil, coded{fmt.Errorf("KITH_MYSQL_DSN (--mysql): %w", err), exitDatabase}
 	}
 	s, err := schema.New(pool, sql.Migrations)
 	if err != nil {
-		pool.Close()
-		return nil, nil, err
+		return nil, nil, errors.Join(err, pool.Close())
 	}
-	return s, pool.Close, nil
+	return pool, s, nil
 }
 
-// tlsOf are the settings of TLS as package db has them.
-func tlsOf(c config.MySQL) db.TLS {
-	return db.TLS{CA: c.TLSCA, Cert: c.TLSCert, Key: c.TLSKey, Name: c.TLSName}
-}
-
-// databaseError adds the name of the setting to an error of opening.
-func databaseError(err error) error {
-	if errors.Is(err, db.ErrTLS) {
-		return wrong("KITH_MYSQL_TLS_CA, _CERT, _KEY, _NAME (--mysql-tls-…): %w", err)
+// migrate runs fn on the migrations, whose statements have no time limit.
+func migrate(ctx context.Context, c config.MySQL, fn func(*schema.Schema) error) error {
+	pool, s, err := openSchema(ctx, c, db.Config{MaxOpen: 3, ReadTimeout: -1})
+	if err != nil {
+		return err
 	}
-	if db.Classify(err) == db.Missing {
-		err = fmt.Errorf("KITH_MYSQL_DSN (--mysql) names a database that does not exist: create it first: %w", err)
-	} else {
-		err = fmt.Errorf("KITH_MYSQL_DSN (--mysql): %w", err)
-	}
-	return coded{err, exitDatabase}
+	defer pool.Close()
+	return fn(s)
 }

@@ -15,6 +15,7 @@ import (
 
 	"kith/config"
 	"kith/repo/mysqld"
+	"kith/repo/schema"
 )
 
 type devCmd struct {
@@ -45,7 +46,7 @@ func (d *devCmd) Run(ctx context.Context) error {
 		return err
 	}
 	// The port first: it may be taken, and starting a database takes seconds.
-	l, err := listen(d.Settings.HTTP.Listen)
+	l, err := listen("KITH_LISTEN", d.Settings.HTTP.Listen)
 	if err != nil {
 		return err
 	}
@@ -163,14 +164,18 @@ func (d *devCmd) serve(ctx context.Context, l net.Listener) error {
 		return fmt.Errorf("--dir: write the settings: %w", err)
 	}
 	defer done()
-	if err := d.migrate(ctx); err != nil {
+	err = migrate(ctx, s.MySQL, func(m *schema.Schema) error {
+		_, err := m.Up(ctx)
+		return err
+	})
+	if err != nil {
 		return err
 	}
 	tokens, err := openTokens(ctx, s.Token, func(err error) { log.Warn("token keys", "error", err) })
 	if err != nil {
 		return err
 	}
-	st, err := openStack(ctx, parts{mysql: s.MySQL, cache: s.Cache, relation: s.Relation, affinity: s.Affinity}, log)
+	st, err := openStack(ctx, s, false, log)
 	if err != nil {
 		return err
 	}
@@ -182,14 +187,4 @@ func (d *devCmd) serve(ctx context.Context, l net.Listener) error {
 	fmt.Print(page)
 	s.HTTP.Drain = 0 // no balancer has to notice
 	return st.serve(ctx, l, s, tokens, log)
-}
-
-func (d *devCmd) migrate(ctx context.Context) error {
-	m, done, err := migrations(ctx, d.Settings.MySQL)
-	if err != nil {
-		return err
-	}
-	defer done()
-	_, err = m.Up(ctx)
-	return err
 }

@@ -20,6 +20,7 @@ import (
 	"kith/repo/dbtest"
 	"kith/repo/list"
 	"kith/repo/mysqld"
+	"kith/repo/schema"
 )
 
 // serverSettings are hostile settings of a server.
@@ -148,19 +149,15 @@ func everyday(ctx context.Context, dsn string) error {
 }
 
 func upAndDown(ctx context.Context, c config.MySQL) error {
-	m, done, err := migrations(ctx, c)
-	if err != nil {
-		return err
-	}
-	defer done()
-	up := func() error { _, err := m.Up(ctx); return err }
-	down := func() error { _, err := m.DownOne(ctx); return err }
-	return cmp.Or(up(), down(), up(), m.Check(ctx))
+	return migrate(ctx, c, func(m *schema.Schema) error {
+		up := func() error { _, err := m.Up(ctx); return err }
+		down := func() error { _, err := m.DownOne(ctx); return err }
+		return cmp.Or(up(), down(), up(), m.Check(ctx))
+	})
 }
 
 func onStack(ctx context.Context, c config.Settings, fn func(*stack) error) error {
-	p := parts{mysql: c.MySQL, cache: c.Cache, relation: c.Relation, affinity: c.Affinity}
-	s, err := openStack(ctx, p, slog.New(slog.DiscardHandler))
+	s, err := openStack(ctx, c, false, slog.New(slog.DiscardHandler))
 	if err != nil {
 		return err
 	}

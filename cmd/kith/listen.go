@@ -15,11 +15,8 @@ import (
 	"kith/app/api/socket"
 )
 
-// listen opens the address of the server.
-func listen(address string) (net.Listener, error) { return listenOn("KITH_LISTEN", address) }
-
-// listenOn opens the address that a setting gives.
-func listenOn(setting, address string) (net.Listener, error) {
+// listen opens the address that a setting gives.
+func listen(setting, address string) (net.Listener, error) {
 	flag := "--" + strings.ReplaceAll(strings.ToLower(strings.TrimPrefix(setting, "KITH_")), "_", "-")
 	l, err := net.Listen("tcp", address)
 	switch {
@@ -54,7 +51,7 @@ func (s server) answer(ctx context.Context, l *socket.Listener) error {
 		return fmt.Errorf("serve: %w", err)
 	case <-ctx.Done():
 	}
-	s.ready.drain()
+	s.ready.draining.Store(true)
 	s.log.Info("stopping", "drain_seconds", s.drain.Seconds(), "grace_seconds", s.grace.Seconds())
 	select {
 	case <-time.After(s.drain):
@@ -83,7 +80,7 @@ func (s *stack) admin(address string, ready *readiness, log *slog.Logger) (done 
 	if address == "" {
 		return func() {}, nil
 	}
-	raw, err := listenOn("KITH_ADMIN_LISTEN", address)
+	raw, err := listen("KITH_ADMIN_LISTEN", address)
 	if err != nil {
 		return nil, err
 	}

@@ -18,7 +18,7 @@ type readiness struct {
 	check    func(context.Context) error // of the database
 	now      func() time.Time
 	log      *slog.Logger
-	draining atomic.Bool
+	draining atomic.Bool // /readyz says that the server takes no more requests
 
 	mu      sync.Mutex
 	checked time.Time
@@ -36,9 +36,6 @@ const (
 func (s *stack) readiness(log *slog.Logger) *readiness {
 	return &readiness{now: time.Now, log: log, check: func(ctx context.Context) error { return db.Writable(ctx, s.pool) }}
 }
-
-// drain makes /readyz say from now on that the server takes no more requests.
-func (r *readiness) drain() { r.draining.Store(true) }
 
 // missing names what is not ready.
 func (r *readiness) missing(ctx context.Context) (names []string) {

@@ -49,7 +49,7 @@ func TestReadiness_OneLook(t *testing.T) {
 	if n := looks.Load(); n != 1 {
 		t.Errorf("the database was asked %d times, want once", n)
 	}
-	r.drain()
+	r.draining.Store(true)
 	if got := r.missing(t.Context()); fmt.Sprint(got) != "[draining mysql_read_only]" {
 		t.Errorf("draining: got %v, want to hear of it at once", got)
 	}

@@ -39,11 +39,11 @@ func (c *serveCmd) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	st, err := openStack(ctx, parts{mysql: s.MySQL, cache: s.Cache, relation: s.Relation, affinity: s.Affinity}, log)
+	st, err := openStack(ctx, s, false, log)
 	if err != nil {
 		return err
 	}
-	l, err := listen(s.HTTP.Listen)
+	l, err := listen("KITH_LISTEN", s.HTTP.Listen)
 	if err != nil {
 		return errors.Join(err, st.close(ctx))
 	}

@@ -50,35 +50,26 @@ type stack struct {
 	stopJobs func() // nil if this process runs no jobs
 }
 
-// parts are the settings of a stack.
-type parts struct {
-	mysql    config.MySQL
-	cache    config.Cache
-	relation config.Relation
-	affinity config.Affinity
-	// tool marks a command that ends soon: without memcached it caches no rows,
-	// because it would not notice that they change.
-	tool bool
-}
-
-// openStack opens the database, which must be migrated, and makes the rest. Close it.
-func openStack(ctx context.Context, p parts, log *slog.Logger) (*stack, error) {
+// openStack opens the database, which must be migrated, and makes the rest. Close it. A
+// tool is a command that ends soon: without memcached it caches no rows, because it would
+// not notice that they change.
+func openStack(ctx context.Context, c config.Settings, tool bool, log *slog.Logger) (*stack, error) {
 	s := &stack{registry: prometheus.NewRegistry()}
 	var err error
-	if s.pool, err = openDatabase(ctx, p.mysql, db.NewMetrics(s.registry)); err != nil {
+	if s.pool, err = openDatabase(ctx, c.MySQL, db.NewMetrics(s.registry)); err != nil {
 		return nil, err
 	}
-	if err := s.openCache(ctx, p, log); err != nil {
+	if err := s.openCache(ctx, c.Cache, tool, log); err != nil {
 		return nil, errors.Join(err, s.pool.Close())
 	}
 	s.registry.MustRegister(buildInfo(), collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
 		collectors.NewDBStatsCollector(s.pool.DB, "mysql"))
-	s.rows = relation.New(s.pool, s.cache, p.relation.ListCap, time.Now)
+	s.rows = relation.New(s.pool, s.cache, c.Relation.ListCap, time.Now)
 	s.people = account.New(s.pool, s.cache)
 	s.committer = committer.New(s.rows, committer.Config{Metrics: committer.NewMetrics(s.registry)})
 	s.accounts = appaccount.New(s.people, time.Now)
-	s.openAffinity(p.affinity, log)
-	s.relations = s.relationsAt(time.Now, p.relation.FollowingLimit, log, s.interactions.Changed)
+	s.openAffinity(c.Affinity, log)
+	s.relations = s.relationsAt(time.Now, c.Relation.FollowingLimit, log, s.interactions.Changed)
 	return s, nil
 }
 
@@ -90,9 +81,9 @@ func (s *stack) relationsAt(now func() time.Time, limit int, log *slog.Logger, l
 }
 
 // openCache opens memcached where it is configured, else a cache in memory.
-func (s *stack) openCache(ctx context.Context, p parts, log *slog.Logger) error {
-	c, of := p.cache, identity.New(s.pool)
-	if p.tool && len(c.Memcached) == 0 {
+func (s *stack) openCache(ctx context.Context, c config.Cache, tool bool, log *slog.Logger) error {
+	of := identity.New(s.pool)
+	if tool && len(c.Memcached) == 0 {
 		s.cache = cache.NewNone()
 		return nil
 	}

@@ -1,9 +1,9 @@
 // Command kithbench measures kith next to what people would use instead: two
 // tables on the same MySQL, Redis, and kith's own rows without a committer.
 //
-// It starts every server itself, loads the same graph into each, makes sure
-// that all answer alike, and only then begins to time. README.md in this folder
-// says what each work does, and results/ has a full run.
+// It starts every server itself, loads the same graph into each, and checks that all answer
+// alike before it times anything. README.md in this folder says what each work does, and
+// results/ has a full run.
 package main
 
 import (

@@ -20,11 +20,11 @@ import (
 
 // runCmd measures.
 type runCmd struct {
-	Short  bool          `help:"A small graph, or the beginning of --graph, and short spans, two minutes in all: shows that everything works and answers agree, its figures are worth nothing."`
+	Short  bool          `help:"A small graph, or the beginning of --graph, and short spans: two minutes in all. It shows that everything works and that answers agree; its figures mean nothing."`
 	Graph  string        `help:"A file of 'follower followee' lines, gzip or plain. Without it, ego-twitter.txt.gz where make accept finds its data, else a graph of the same kind that is made here." type:"existingfile"`
 	Rounds int           `help:"How often each peer has its turn." default:"5"`
 	Span   time.Duration `help:"How long each turn is." default:"1s"`
-	Memory time.Duration `help:"How long the server is weighed under load." default:"5m"`
+	Memory time.Duration `help:"How long the memory of the server is measured under load." default:"5m"`
 	Works  []string      `help:"Only these, comma separated: ${works}." placeholder:"WORK"`
 	Peers  []string      `help:"Only these, comma separated: ${peers}." placeholder:"PEER"`
 	Out    string        `help:"Where the table, the JSON and the plot go; nothing is written without it." type:"path"`
@@ -36,8 +36,8 @@ const (
 	// and short the same for a short run.
 	made  = 1_700_000
 	short = 60_000
-	// The ids of the accounts that works make suffice for so many rounds and so long
-	// a span.
+	// There are enough ids for the accounts that works make in so many rounds, and in so
+	// long a span.
 	mostRounds = 100
 	mostSpan   = 10 * time.Second
 )
@@ -65,8 +65,8 @@ func (c *runCmd) Run(ctx context.Context) error {
 	return r.run(ctx)
 }
 
-// check looks at what was asked for before anything starts, and leaves out works
-// whose peers are missing, if they were not named.
+// check refuses wrong flags before anything starts. It leaves out works without a peer, if no
+// work is named.
 func (c *runCmd) check() error {
 	for _, named := range []struct {
 		kind      string
@@ -109,7 +109,7 @@ func (c *runCmd) check() error {
 
 func (c *runCmd) wants(work string) bool { return slices.Contains(c.Works, work) }
 
-// hasPeer says whether a peer is measured: all are where none is named.
+// hasPeer reports whether a peer is measured: all are, if none is named.
 func (c *runCmd) hasPeer(name string) bool {
 	return len(c.Peers) == 0 || slices.Contains(c.Peers, name)
 }
@@ -141,7 +141,7 @@ func (c *runCmd) readGraph(ctx context.Context) (g *graph.Graph, err error) {
 type runner struct {
 	cmd     *runCmd
 	started time.Time
-	file    *graph.Graph // as the file is
+	file    *graph.Graph // as it was read
 	bench   work.Bench
 }
 
@@ -178,7 +178,7 @@ func (r *runner) run(ctx context.Context) error {
 	return r.report(ctx)
 }
 
-// bareSpace measures the graph as the file has it, on servers of its own.
+// bareSpace measures the graph as it was read, on servers of its own.
 func (r *runner) bareSpace(ctx context.Context) error {
 	s, err := server.StartAll(ctx)
 	if err != nil {
@@ -195,7 +195,7 @@ func (r *runner) bareSpace(ctx context.Context) error {
 	return r.bench.Space(ctx, r.bench.Peers, work.AsFile, len(r.file.Edges))
 }
 
-// open opens those of the peers that are wanted.
+// open opens peers, if they are wanted.
 func (r *runner) open(ctx context.Context, s *server.Servers, names []string) error {
 	for _, name := range names {
 		if !r.cmd.hasPeer(name) && !(name == peer.FreshName && r.cmd.hasPeer(peer.KithName)) {
@@ -226,13 +226,12 @@ func (r *runner) load(ctx context.Context, g *graph.Graph, name string) error {
 	return nil
 }
 
-// progress says what is measured now. How long the rest takes depends on what
-// is still to be loaded and checked, so it only says how long it has been.
+// progress says what is measured now, and how long the run has taken so far.
 func (r *runner) progress(work, name, peer string, round int) {
 	say("%5s  %-14s %-26s %-14s round %d of %d", time.Since(r.started).Round(time.Second), work, name, peer, round+1, r.cmd.Rounds)
 }
 
-// say tells whoever waits how far the run is.
+// say writes a line for whoever waits.
 func say(format string, args ...any) { fmt.Fprintf(os.Stderr, format+"\n", args...) }
 
 func (r *runner) close() {
@@ -272,7 +271,7 @@ func (r *runner) report(ctx context.Context) error {
 	return errors.Join(append(errs, run.WriteTable(os.Stdout))...)
 }
 
-// shownArgs leaves out where files are: results are for other machines.
+// shownArgs leaves out the folders of files, which other machines do not have.
 func shownArgs(args []string) (shown []string) {
 	for _, a := range args {
 		value := strings.Index(a, "=") + 1

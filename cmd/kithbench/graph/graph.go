@@ -1,6 +1,5 @@
-// Package graph has the follows that every peer is loaded with: a real graph from
-// a file, or a made one of the same spread of degrees, and with [Graph.Complete]
-// the accounts that works need: full lists, viewers of a known size.
+// Package graph has the follows that every peer is loaded with: a graph from a file, or a
+// made one of similar degrees, and with [Graph.Complete] the accounts that works need.
 package graph
 
 import (
@@ -21,12 +20,10 @@ type Edge struct {
 type Graph struct {
 	Name  string
 	Edges []Edge
-	// Own is how many of Edges, the first, are the graph's own: the others are
-	// those of accounts that only works need.
-	Own int
+	Own   int // how many of Edges, the first ones, are the graph's own; the others are for works
 }
 
-// What a graph must have at least for the works to draw from.
+// The least that a graph must have for the works to draw from.
 const (
 	LeastAccounts = 100
 	LeastFollows  = 500
@@ -40,7 +37,7 @@ func (g *Graph) Check() error {
 	return nil
 }
 
-// Cut leaves the graph so many of its follows, the first.
+// Cut keeps only the first follows, so many of them.
 func (g *Graph) Cut(follows int) {
 	if g.Own > follows {
 		g.Name = fmt.Sprintf("the first %d follows of %s", follows, g.Name)
@@ -63,8 +60,8 @@ func (g *Graph) Accounts() []uint64 {
 	return ids
 }
 
-// Pair draws an account to follow and one that follows, each as often as the
-// graph has edges of it: those with many followers get more.
+// Pair draws a follower and a different account to follow, each as often as the graph has
+// edges of it.
 func (g *Graph) Pair(r *rand.Rand) (from, to uint64) {
 	for from == to {
 		from, to = g.Edges[r.IntN(g.Own)].From, g.Edges[r.IntN(g.Own)].To
@@ -72,24 +69,23 @@ func (g *Graph) Pair(r *rand.Rand) (from, to uint64) {
 	return from, to
 }
 
-// The accounts that works need beside the graph. Their ids are above those of
-// most graphs, Read refuses the others, and below wide, where kith's narrow ids
-// end.
+// The ids of the accounts that works need. Most graphs have only smaller ids, and Read
+// refuses the others. They end below wide, from which kith stores ids in 8 bytes.
 const (
 	wide    = 1 << 32
 	fans    = 1_000_000_000 // those who follow the accounts below
-	Fresh   = 2_000_000_000 // unknown accounts: works make followers from here on
+	Fresh   = 2_000_000_000 // the first id of the followers that works make
 	stars   = 4_000_000_000
 	viewers = 4_100_000_000
 	Long    = 4_200_000_000 // the account with LongList followers
 )
 
 const (
-	// FreshEach is how many ids from Fresh on the followers of one star may take.
+	// FreshEach is how many of the ids from Fresh on are for the followers of one star.
 	FreshEach = 1_000_000
-	// FullList is how many followers a star has: kith's cap of a list.
+	// FullList is how many followers a star has: the default of KITH_LIST_CAP.
 	FullList = 10_000
-	// LongList is how many followers Long has: page 200 of 40 is well inside.
+	// LongList is how many followers Long has, more than 200 pages of 40.
 	LongList = 12_000
 )
 
@@ -99,16 +95,16 @@ var ViewerSizes = []int{200, 2_000, 20_000}
 // Star returns one of the accounts with a full list of followers.
 func Star(n int) uint64 { return stars + uint64(n) }
 
-// Viewer returns the account that has so many edges: half of them are follows of
-// its own, and half of those are mutual.
+// Viewer returns the account that has so many edges: half of them are its own follows, half
+// of which are mutual.
 func Viewer(edges int) uint64 { return viewers + uint64(edges) }
 
-// ViewerKnows returns the i-th of those whom viewers know: a viewer of n edges
-// follows the first n/2 and is followed by as many from n/4 on.
+// ViewerKnows returns the i-th account that viewers know: a viewer of n edges follows the
+// first n/2, and n/2 from n/4 on follow it.
 func ViewerKnows(i int) uint64 { return fans + 100_000 + uint64(i)*7 }
 
-// Complete returns the graph with so many stars, Long and the viewers, and with a
-// time for each follow.
+// Complete returns the graph with so many stars, with Long and the viewers, and with a time
+// for each follow.
 func (g *Graph) Complete(stars int) *Graph {
 	full := &Graph{Name: g.Name, Edges: slices.Clone(g.Edges), Own: g.Own}
 	for star := range stars {
@@ -130,15 +126,13 @@ func (g *Graph) addFollowers(id uint64, n int) {
 	}
 }
 
-// first is the moment of the oldest follow, and span how much later the newest
-// is: three years.
+// first is the time of the oldest follow; the newest is span, three years, later.
 const (
 	first = 1_600_000_000
 	span  = 3 * 365 * 24 * 3600
 )
 
-// Date gives every edge a time of its own, spread evenly over three years
-// without any order in the file's order.
+// Date gives every edge a different time, spread evenly over three years, in random order.
 func (g *Graph) Date(seed uint64) {
 	r := rand.New(rand.NewPCG(seed, 1))
 	step := float64(span) / float64(len(g.Edges)+1)
@@ -147,30 +141,28 @@ func (g *Graph) Date(seed uint64) {
 	}
 }
 
-// Sides returns the edges as each side has them, in order of the account and of
-// the other one: From is the account, which in following is the follower and in
-// followers the one who is followed.
+// Sides returns the edges as each side has them, sorted by the account, From, which in
+// followers is the one who is followed, and then by the other one.
 func (g *Graph) Sides() (following, followers []Edge) {
 	following, followers = slices.Clone(g.Edges), make([]Edge, len(g.Edges))
 	for i, e := range g.Edges {
 		followers[i] = Edge{From: e.To, To: e.From, At: e.At}
 	}
-	byIDs := func(a, b Edge) int { return cmp.Or(cmp.Compare(a.From, b.From), cmp.Compare(a.To, b.To)) }
 	slices.SortFunc(following, byIDs)
 	slices.SortFunc(followers, byIDs)
 	return following, followers
 }
 
-// Text has a line for each edge, its ids and its time with spaces between.
+func byIDs(a, b Edge) int { return cmp.Or(cmp.Compare(a.From, b.From), cmp.Compare(a.To, b.To)) }
+
+// Text has a line for each edge: its ids and its time, separated by spaces. Package fmt would
+// show in the time of a load.
 func Text(edges []Edge) []byte {
 	b := make([]byte, 0, 32*len(edges))
 	for _, e := range edges {
-		b = strconv.AppendUint(b, e.From, 10)
-		b = append(b, ' ')
-		b = strconv.AppendUint(b, e.To, 10)
-		b = append(b, ' ')
-		b = strconv.AppendUint(b, uint64(e.At), 10)
-		b = append(b, '\n')
+		b = append(strconv.AppendUint(b, e.From, 10), ' ')
+		b = append(strconv.AppendUint(b, e.To, 10), ' ')
+		b = append(strconv.AppendUint(b, uint64(e.At), 10), '\n')
 	}
 	return b
 }

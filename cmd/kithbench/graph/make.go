@@ -1,7 +1,6 @@
 package graph
 
 import (
-	"cmp"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -9,13 +8,12 @@ import (
 	"sort"
 )
 
-// mutual is the chance that a follow is answered by one back; it makes 48 per
-// cent of the follows mutual, as in the Twitter graph.
+// mutual is the chance that a follow is returned. It makes 48 % of the follows mutual, as in
+// the Twitter graph.
 const mutual = 0.316
 
-// Make makes a graph of about so many follows whose degrees are spread like
-// those of the Twitter graph: 22 follows an account, the most followed have a
-// few hundred times that.
+// Make makes a graph of about so many follows with degrees like those of the Twitter graph:
+// 22 follows an account, and a few hundred times as many for the most followed.
 func Make(follows int, seed uint64) *Graph {
 	r := rand.New(rand.NewPCG(seed, 2))
 	accounts := max(10, follows/22)
@@ -37,22 +35,26 @@ func Make(follows int, seed uint64) *Graph {
 
 // compact sorts the edges and drops repeats.
 func (g *Graph) compact() {
-	slices.SortFunc(g.Edges, func(a, b Edge) int {
-		return cmp.Or(cmp.Compare(a.From, b.From), cmp.Compare(a.To, b.To))
-	})
+	slices.SortFunc(g.Edges, byIDs)
 	g.Edges = slices.Compact(g.Edges)
 	g.Own = len(g.Edges)
 }
 
-// table draws indexes, each with a weight of its own. It has the running sums.
+// table draws indexes by their weights, of which it has the running sums.
 type table []float64
 
-// weights gives accounts weights of a power law, in no order of ids. Ranks are
-// set off by a hundredth, so that no account is followed by all.
+// weights gives accounts weights of a power law, in random order. Ranks begin at n/100, so
+// that nobody is followed by all.
 func weights(n int, exponent float64, r *rand.Rand) table {
+	ranks := r.Perm(n)
+	return powers(n, exponent, func(i int) int { return ranks[i] + n/100 })
+}
+
+// powers gives the i-th of n the weight (rank(i)+1)^-exponent.
+func powers(n int, exponent float64, rank func(i int) int) table {
 	t, sum := make(table, n), 0.0
-	for i, rank := range r.Perm(n) {
-		sum += math.Pow(float64(rank+1+n/100), -exponent)
+	for i := range t {
+		sum += math.Pow(float64(rank(i)+1), -exponent)
 		t[i] = sum
 	}
 	return t
@@ -63,21 +65,15 @@ func (t table) draw(r *rand.Rand) uint64 {
 	return uint64(min(sort.SearchFloat64s(t, x), len(t)-1))
 }
 
-// Zipf draws ids so that the k-th most wanted is wanted k^-exponent times as
-// often as the first.
+// Zipf draws ids: the k-th k^-exponent times as often as the first.
 type Zipf struct {
 	ids  []uint64
 	sums table
 }
 
-// NewZipf takes ids in the order of how much they are wanted.
+// NewZipf takes ids, the most wanted first.
 func NewZipf(ids []uint64, exponent float64) *Zipf {
-	z, sum := &Zipf{ids: ids, sums: make(table, len(ids))}, 0.0
-	for i := range ids {
-		sum += math.Pow(float64(i+1), -exponent)
-		z.sums[i] = sum
-	}
-	return z
+	return &Zipf{ids, powers(len(ids), exponent, func(i int) int { return i })}
 }
 
 // Draw draws one id.

@@ -13,11 +13,10 @@ import (
 	"strings"
 )
 
-// Read reads a file of lines of a follower and whom he follows, between them a
-// space, a tab or a comma, gzip or plain; what comes after is not read. Empty lines
-// and those that begin with # are left out, as are follows of oneself and repeats.
-// A line that is anything else is an error, and so is an id that works use for
-// accounts of their own.
+// Read reads a file, gzip or plain. A line has a follower and a followee, separated by a
+// space, a tab or a comma; the rest of it is ignored, and so are empty lines, comments (#),
+// repeats and accounts that follow themselves. Any other line is an error, and so is an id
+// that works use for accounts of their own.
 func Read(path string) (*Graph, error) {
 	f, err := os.Open(path)
 	if err != nil {

@@ -29,14 +29,13 @@ import (
 	"kith/sql"
 )
 
-// Kith is the real store behind its committer, as `kith serve` puts them
-// together, with the default settings.
+// Kith is kith's store behind its committer, put together as `kith serve` does.
 type Kith struct {
 	name      string
-	memcached *server.Store // with nothing but this peer's rows; nil if there is none
+	memcached *server.Store // has only this peer's rows; nil if there is none
 	pool      *sqlx.DB
 	cache     cache.Cache
-	client    io.Closer // of the cache; nil if it needs none
+	client    io.Closer // of memcached; nil if there is none
 	rows      *relation.Store
 	people    *account.Store
 	committer *committer.Committer[*relation.Draft, relation.Row]
@@ -45,21 +44,17 @@ type Kith struct {
 // listCap is the default of KITH_LIST_CAP.
 const listCap = 10_000
 
-// openKith makes kith's tables in a new database and opens one of the peers that
-// use them.
+// openKith opens one of the peers that have kith's tables, in a database of its own.
 func openKith(ctx context.Context, s *server.Servers, name, dsn string) (Peer, error) {
-	if err := migrate(ctx, dsn); err != nil {
-		return nil, err
-	}
 	switch name {
 	case KithName:
-		k, err := OpenKith(ctx, dsn, s.Memcached.Socket)
+		k, err := OpenKith(ctx, name, dsn, s.Memcached.Socket, 0)
 		if err == nil {
 			k.memcached = s.Memcached
 		}
 		return k, err
 	case AloneName:
-		inProcess, err := cache.NewLocal(cache.Config{MaxBytes: 256 << 20}) // the default size
+		inProcess, err := cache.NewLocal(cache.Config{MaxBytes: 256 << 20}) // all rows
 		if err != nil {
 			return nil, err
 		}
@@ -70,21 +65,10 @@ func openKith(ctx context.Context, s *server.Servers, name, dsn string) (Peer, e
 	}
 }
 
-// OpenKith opens the peer KithName on a database that has its tables, as one more
-// of the processes that share a memcached.
-func OpenKith(ctx context.Context, dsn, memcached string) (*Kith, error) {
-	return onMemcached(ctx, KithName, dsn, memcached, 0)
-}
-
-// openFresh opens KithName's data so that memcached is asked for counts each time.
-func openFresh(ctx context.Context, s *server.Servers) (Peer, error) {
-	return onMemcached(ctx, FreshName, s.DSN(KithName), s.Memcached.Socket, -1)
-}
-
-// onMemcached opens kith with the cache of many processes. Heads may be late by so
-// much, 0 means a second.
-func onMemcached(ctx context.Context, name, dsn, socket string, late time.Duration) (*Kith, error) {
-	client, err := memcache.New(memcache.Config{Servers: []string{socket}, Timeout: time.Second})
+// OpenKith opens kith as one of the processes that share a memcached. Counts may be late by
+// so much: 0 means a second, below 0 not at all.
+func OpenKith(ctx context.Context, name, dsn, memcached string, late time.Duration) (*Kith, error) {
+	client, err := memcache.New(memcache.Config{Servers: []string{memcached}, Timeout: time.Second})
 	if err != nil {
 		return nil, err
 	}
@@ -99,27 +83,20 @@ func onMemcached(ctx context.Context, name, dsn, socket string, late time.Durati
 	return k, err
 }
 
-func migrate(ctx context.Context, dsn string) error {
-	pool, err := db.Open(ctx, db.Config{DSN: dsn, MaxOpen: 3})
-	if err != nil {
-		return fmt.Errorf("open kith's database: %w", err)
-	}
-	defer pool.Close()
-	s, err := schema.New(pool, sql.Migrations)
-	if err != nil {
-		return fmt.Errorf("read the migrations: %w", err)
-	}
-	_, err = s.Up(ctx)
-	return err
-}
-
-// newKith opens kith on a migrated database, over a cache that it closes.
+// newKith opens kith over a cache, which it closes, and makes the tables that are missing.
 func newKith(ctx context.Context, name, dsn string, c cache.Cache) (*Kith, error) {
 	k := &Kith{name: name, cache: c}
 	var err error
 	// The default KITH_MYSQL_POOL.
 	if k.pool, err = db.Open(ctx, db.Config{DSN: dsn, MaxOpen: 40}); err != nil {
 		return nil, fmt.Errorf("open kith's database: %w", err)
+	}
+	tables, err := schema.New(k.pool, sql.Migrations)
+	if err == nil {
+		_, err = tables.Up(ctx)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("make kith's tables: %w", errors.Join(err, k.pool.Close()))
 	}
 	k.rows = relation.New(k.pool, c, listCap, time.Now)
 	k.people = account.New(k.pool, c)
@@ -190,7 +167,7 @@ func (k *Kith) States(ctx context.Context, viewer uint64, ids []uint64) ([]State
 	return states, nil
 }
 
-// Page reads a page of the account's row and archive.
+// Page reads from the account's row and archive.
 func (k *Kith) Page(ctx context.Context, l List, id uint64, before Entry, limit int) ([]Entry, error) {
 	order := list.ByFollower
 	if l == Following {
@@ -224,8 +201,8 @@ func (k *Kith) Counts(ctx context.Context, ids []uint64) ([]Counts, error) {
 	return counts, nil
 }
 
-// Space is that of the rows and their archive with all indexes and, where there
-// is a memcached, what it takes to hold every row there is.
+// Space is that of the rows and their archive and, where there is a memcached, what it takes
+// to hold every row.
 func (k *Kith) Space(ctx context.Context) (Space, error) {
 	s, err := tableSpace(ctx, k.pool, "relation", "relation_archive")
 	if err != nil || k.memcached == nil {
@@ -247,12 +224,11 @@ func (k *Kith) Space(ctx context.Context) (Space, error) {
 	return s, err
 }
 
-// hashAtStart is the table of keys of an empty memcached.
+// hashAtStart is the size of the hash table of an empty memcached.
 const hashAtStart = 8 << 16
 
-// memcachedBytes is what a memcached has handed out for its items: whole chunks,
-// of which items fill a part, and what its table of keys has grown by. It is the
-// like of Redis' used_memory, which counts what its allocator has handed out.
+// memcachedBytes is what a memcached has allocated for its items, in whole chunks, and by how
+// much its hash table has grown. Redis' used_memory, too, counts what is allocated.
 func memcachedBytes(socket string) (sum int64, err error) {
 	stats := map[string]int64{}
 	for _, command := range []string{"stats", "stats slabs"} {
@@ -268,7 +244,7 @@ func memcachedBytes(socket string) (sum int64, err error) {
 	return sum + max(stats["hash_bytes"]-hashAtStart, 0), nil
 }
 
-// memcachedStats adds the numbers that a memcached answers with.
+// memcachedStats adds the numbers of an answer to stats.
 func memcachedStats(socket, command string, stats map[string]int64) error {
 	conn, err := net.Dial("unix", socket)
 	if err != nil {
@@ -287,7 +263,7 @@ func memcachedStats(socket, command string, stats map[string]int64) error {
 	return lines.Err()
 }
 
-// Close commits what waits and lets go of everything.
+// Close commits what waits, and closes all.
 func (k *Kith) Close() error {
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 	defer cancel()

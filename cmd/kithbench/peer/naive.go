@@ -8,13 +8,13 @@ import (
 	"kith/repo/relation"
 )
 
-// naive keeps kith's own rows, and each client runs its own loop on them: read
-// both rows, edit, swap where ver is still what was read, else again.
+// naive keeps kith's rows, and each client has its own loop: read both rows, edit, swap if ver
+// is still what was read, else try again.
 type naive struct {
 	*Kith // reads, loads and measures
 }
 
-// tries is how many swaps a client loses before it gives up.
+// tries is after how many lost swaps a client gives up.
 const tries = 1000
 
 // Follow adds the edge to both rows.
@@ -27,7 +27,7 @@ func (n *naive) Unfollow(ctx context.Context, from, to uint64) error {
 	return n.loop(ctx, from, to, unfollow)
 }
 
-// loop waits longer after each loss, at random, as such loops do.
+// loop waits longer after each lost swap, with jitter.
 func (n *naive) loop(ctx context.Context, from, to uint64, edit func(from, to *relation.Draft)) error {
 	for try := range tries {
 		if err := ctx.Err(); err != nil {

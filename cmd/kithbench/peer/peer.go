@@ -1,11 +1,9 @@
-// Package peer is the same small social network, kept by each of the things a
-// product could keep it in: kith, two tables, Redis, and kith's rows with a
-// read-swap loop in each client. [Names] has them all.
+// Package peer keeps the same follow graph in all the ways that a product could choose:
+// kith, two tables, Redis, and kith's rows with a read-swap loop in each client.
 //
-// Each peer is written the way its own users would write it, and is given what
-// its own users would give it: its indexes, its pipelines, its bulk load, a
-// server on the same kind of unix socket. Peers answer the same questions with
-// the same answers, which package work makes sure of before it times anything.
+// Each peer is written as its own users would write it, with indexes, pipelines and bulk
+// loads, and has a server on a unix socket. All peers give the same answers, which package
+// work checks before it times anything.
 package peer
 
 import (
@@ -19,7 +17,7 @@ import (
 // State is what another account is to a viewer.
 type State struct{ Following, FollowedBy bool }
 
-// Entry is one line of a page: who, and when the follow was made.
+// Entry is one line of a page: an account, and the time of the follow.
 type Entry struct {
 	ID uint64
 	At uint32
@@ -28,7 +26,7 @@ type Entry struct {
 // List is one of the two lists of an account.
 type List string
 
-// Those who follow the account, and those whom it follows.
+// Who follows the account, and whom it follows.
 const (
 	Followers List = "followers"
 	Following List = "following"
@@ -37,7 +35,7 @@ const (
 // Counts are the numbers on an account's page.
 type Counts struct{ Following, Followers int64 }
 
-// Space is what a peer's data takes, in bytes; 0 is nothing of that kind.
+// Space is what a peer's data takes, in bytes; 0 where it has nothing of that kind.
 type Space struct {
 	Pages    int64 // on disk: of the tables and their indexes, the pages in use
 	Files    int64 // on disk: the files, with what is free in them
@@ -55,15 +53,15 @@ const (
 	SyncedName   = "redis-synced"    // sorted sets, appendfsync always
 	NaiveName    = "naive"           // kith's rows, a read-swap loop in each client
 
-	// FreshName is kith whose counts are never a second old. It is no peer of its
-	// own: it comes with KithName, on the data of that one.
+	// FreshName is kith whose counts are never a second old. It comes with KithName and has
+	// the same data.
 	FreshName = "kith-fresh"
 )
 
 // Names are all peers, in the order of tables and turns.
 var Names = []string{KithName, AloneName, TwoTableName, PackedName, RedisName, SyncedName, NaiveName}
 
-// Open opens the peer of a name on servers where it was not opened before.
+// Open opens a peer on servers where it was not opened before.
 func Open(ctx context.Context, s *server.Servers, name string) (Peer, error) {
 	switch name {
 	case RedisName:
@@ -71,7 +69,7 @@ func Open(ctx context.Context, s *server.Servers, name string) (Peer, error) {
 	case SyncedName:
 		return openRedis(ctx, name, s.Synced)
 	case FreshName:
-		return openFresh(ctx, s)
+		return OpenKith(ctx, name, s.DSN(KithName), s.Memcached.Socket, -1)
 	}
 	dsn, err := s.CreateDatabase(ctx, name)
 	if err != nil {
@@ -83,14 +81,13 @@ func Open(ctx context.Context, s *server.Servers, name string) (Peer, error) {
 	return openKith(ctx, s, name, dsn)
 }
 
-// ErrGaveUp says that a change was tried as often as it is tried, and was not
-// made.
+// ErrGaveUp says that a change was not made after as many tries as a peer makes.
 var ErrGaveUp = errors.New("gave up")
 
-// Peer keeps a graph. All methods may be called from many goroutines. Follow
-// and Unfollow change both sides and the counts, or nothing; done twice they
-// change nothing. A change is on disk when the method returns, if the peer has
-// a disk. Pages are newest first; no two follows of a list have the same time.
+// Peer keeps a graph. Many goroutines may call its methods. Follow and Unfollow change both
+// sides and the counts, or nothing, and nothing the second time. A change is on disk when the
+// method returns, if the peer has a disk. Pages are newest first; no two follows of a list
+// have the same time.
 type Peer interface {
 	Name() string
 	// Load puts a graph into an empty peer, the fastest way there is.
@@ -99,18 +96,11 @@ type Peer interface {
 	Unfollow(ctx context.Context, from, to uint64) error
 	// States answers for ids in their order.
 	States(ctx context.Context, viewer uint64, ids []uint64) ([]State, error)
-	// Page returns those of a list of id whose follow is from before a moment, the
-	// latest first; 0 is from the newest on.
+	// Page returns the entries of a list that are older than the entry before; the zero Entry
+	// stands for the first page.
 	Page(ctx context.Context, l List, id uint64, before Entry, limit int) ([]Entry, error)
 	// Counts answers for ids in their order.
 	Counts(ctx context.Context, ids []uint64) ([]Counts, error)
-	// Space measures after the server has settled.
 	Space(ctx context.Context) (Space, error)
 	Close() error
-}
-
-// Skipper is a peer that can also page its followers by the number of entries to
-// skip, as products do that never thought of cursors.
-type Skipper interface {
-	PageAfter(ctx context.Context, id uint64, skip, limit int) ([]Entry, error)
 }

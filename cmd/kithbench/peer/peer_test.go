@@ -154,10 +154,6 @@ func (c checker) samePages(t *testing.T, id uint64) {
 		want, _ := c.twin.Page(t.Context(), l, id, Entry{}, 1<<20)
 		got, err := walk(t.Context(), c.p, l, id)
 		equal(t, fmt.Sprintf("%s of %d", l, id), got, err, want)
-		if s, ok := c.p.(Skipper); ok && l == Followers {
-			got, err = walkBySkip(t.Context(), id, s.PageAfter)
-			equal(t, fmt.Sprintf("followers of %d by skips", id), got, err, want)
-		}
 	}
 }
 
@@ -176,16 +172,6 @@ func walk(ctx context.Context, p Peer, l List, id uint64) (whole []Entry, err er
 			return whole, fmt.Errorf("a page of %d entries, want at most %d", len(page), pageSize)
 		}
 		whole, before = append(whole, page...), page[len(page)-1]
-	}
-}
-
-func walkBySkip(ctx context.Context, id uint64, read func(context.Context, uint64, int, int) ([]Entry, error)) (whole []Entry, err error) {
-	for {
-		page, err := read(ctx, id, len(whole), pageSize)
-		if err != nil || len(page) == 0 {
-			return whole, err
-		}
-		whole = append(whole, page...)
 	}
 }
 

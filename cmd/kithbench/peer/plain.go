@@ -8,13 +8,11 @@ import (
 	"kith/cmd/kithbench/graph"
 )
 
-// Plain is the peer that is too simple to be wrong: maps, sorted when asked.
+// Plain is a peer too simple to be wrong: maps that are sorted when they are read.
 type Plain struct {
-	Peer    // nothing but what follows is asked of it
+	Peer    // nil: only the methods below are called
 	Out, In map[uint64]map[uint64]uint32
 }
-
-var _ Skipper = (*Plain)(nil)
 
 // NewPlain returns a plain map of a graph.
 func NewPlain(g *graph.Graph) *Plain {
@@ -62,11 +60,6 @@ func (p *Plain) Page(_ context.Context, l List, id uint64, before Entry, limit i
 		return page(p.Out[id], before, limit), nil
 	}
 	return page(p.In[id], before, limit), nil
-}
-
-func (p *Plain) PageAfter(_ context.Context, id uint64, skip, limit int) ([]Entry, error) {
-	all := page(p.In[id], Entry{}, skip+limit)
-	return all[min(skip, len(all)):], nil
 }
 
 func page(m map[uint64]uint32, before Entry, limit int) []Entry {

@@ -16,29 +16,24 @@ import (
 
 // redisPeer keeps two sorted sets an account, each a list by time:
 //
-//	g:<id>  those whom id follows, and when
-//	f:<id>  those who follow id, and when
+//	g:<id>  whom id follows, and when
+//	f:<id>  who follows id, and when
 //
-// Counts are the sizes of the sets. Scores are float64, which holds seconds and
-// not more than 53 bits.
+// Counts are the sizes of the sets.
 type redisPeer struct {
 	name   string
 	server *server.Store
 	client *redis.Client
 }
 
-var _ Skipper = (*redisPeer)(nil)
-
-// redisPool is how many connections the peer may have. With 64 and with 256
-// clients no other size from 32 to 256 was faster at all of follows, states and
-// pages, each with and without a file.
+// redisPool is how many connections the peer may have. No other size from 32 to 256 was
+// faster in all of follows, states and pages.
 const redisPool = 64
 
-// redisTimeout is above how long a bulk load may keep the server.
+// redisTimeout is longer than a bulk load keeps the server busy.
 const redisTimeout = time.Minute
 
-// openRedis opens the peer on an empty Redis. Whether changes are on disk is
-// the server's matter.
+// openRedis opens the peer on an empty Redis, which decides whether changes are on disk.
 func openRedis(ctx context.Context, name string, s *server.Store) (Peer, error) {
 	r := &redisPeer{name: name, server: s, client: redis.NewClient(&redis.Options{
 		Network: "unix", Addr: s.Socket, PoolSize: redisPool, ReadTimeout: redisTimeout, WriteTimeout: redisTimeout,
@@ -59,7 +54,7 @@ func followingKey(id uint64) string { return "g:" + member(id) }
 func followersKey(id uint64) string { return "f:" + member(id) }
 func member(id uint64) string       { return strconv.FormatUint(id, 10) }
 
-// Follow adds each to the other's set in one MULTI, unless they are there.
+// Follow adds each to the other's set in one MULTI.
 func (r *redisPeer) Follow(ctx context.Context, from, to uint64, at uint32) error {
 	_, err := r.client.TxPipelined(ctx, func(p redis.Pipeliner) error {
 		p.ZAddNX(ctx, followingKey(from), redis.Z{Score: float64(at), Member: member(to)})
@@ -79,8 +74,8 @@ func (r *redisPeer) Unfollow(ctx context.Context, from, to uint64) error {
 	return err
 }
 
-// States asks both sets of the viewer for all ids at once. The client says 0
-// for members that are not there, so follows at the moment 0 are not seen.
+// States asks both sets of the viewer for all ids at once. The client returns 0 for what is not
+// a member; no follow has the time 0.
 func (r *redisPeer) States(ctx context.Context, viewer uint64, ids []uint64) ([]State, error) {
 	if len(ids) == 0 {
 		return nil, nil
@@ -122,32 +117,19 @@ func (r *redisPeer) Counts(ctx context.Context, ids []uint64) ([]Counts, error) 
 	return counts, nil
 }
 
-// Page goes by score from the cursor on. No two scores of a list are the same,
-// so that the time alone is a cursor.
+// Page goes by score. No two scores of a list are the same, so the time alone is a cursor.
 func (r *redisPeer) Page(ctx context.Context, l List, id uint64, before Entry, limit int) ([]Entry, error) {
 	key := followersKey(id)
 	if l == Following {
 		key = followingKey(id)
 	}
+	var answer *redis.ZSliceCmd
 	if before == (Entry{}) {
-		return r.skip(ctx, key, 0, limit)
+		answer = r.client.ZRevRangeWithScores(ctx, key, 0, int64(limit-1))
+	} else {
+		from := "(" + strconv.FormatUint(uint64(before.At), 10)
+		answer = r.client.ZRevRangeByScoreWithScores(ctx, key, &redis.ZRangeBy{Max: from, Min: "-inf", Count: int64(limit)})
 	}
-	return entries(r.client.ZRevRangeByScoreWithScores(ctx, key, &redis.ZRangeBy{
-		Max: "(" + strconv.FormatUint(uint64(before.At), 10), Min: "-inf", Count: int64(limit),
-	}))
-}
-
-// PageAfter goes by rank, which a sorted set finds without a walk.
-func (r *redisPeer) PageAfter(ctx context.Context, id uint64, skip, limit int) ([]Entry, error) {
-	return r.skip(ctx, followersKey(id), skip, limit)
-}
-
-func (r *redisPeer) skip(ctx context.Context, key string, skip, limit int) ([]Entry, error) {
-	return entries(r.client.ZRevRangeWithScores(ctx, key, int64(skip), int64(skip+limit-1)))
-}
-
-// entries reads the answer to a page.
-func entries(answer *redis.ZSliceCmd) ([]Entry, error) {
 	found, err := answer.Result()
 	if err != nil {
 		return nil, fmt.Errorf("page: %w", err)
@@ -164,14 +146,14 @@ func entries(answer *redis.ZSliceCmd) ([]Entry, error) {
 	return page, nil
 }
 
-// The most a pipeline of Load has, and the most one command of it.
+// The most that a pipeline of Load has, and the most members of one command.
 const (
 	pipelineCommands = 10_000
 	pipelineMembers  = 200_000
 	commandMembers   = 1_000
 )
 
-// Load adds each account's sets whole, in pipelines.
+// Load adds whole sets, in pipelines.
 func (r *redisPeer) Load(ctx context.Context, g *graph.Graph) error {
 	following, followers := g.Sides()
 	if err := r.loadSets(ctx, following, followingKey); err != nil {
@@ -180,8 +162,7 @@ func (r *redisPeer) Load(ctx context.Context, g *graph.Graph) error {
 	return r.loadSets(ctx, followers, followersKey)
 }
 
-// loadSets adds to each set the other side of its edges, which come a set after
-// the other.
+// loadSets makes a set of the edges of each account, which are sorted by account.
 func (r *redisPeer) loadSets(ctx context.Context, edges []graph.Edge, key func(uint64) string) error {
 	pipeline, members := r.client.Pipeline(), 0
 	for len(edges) > 0 {
@@ -203,9 +184,8 @@ func (r *redisPeer) loadSets(ctx context.Context, edges []graph.Edge, key func(u
 	return nil
 }
 
-// Space is the memory in use, less what the server had when it was started and
-// what belongs to connections and to writing the file. On disk is the
-// append-only file as it is, if there is one.
+// Space is the memory in use, less what the server had at its start and what connections and
+// the writing of the file take. On disk is the append-only file, if there is one.
 func (r *redisPeer) Space(ctx context.Context) (Space, error) {
 	if err := r.settle(ctx); err != nil {
 		return Space{}, err
@@ -227,8 +207,8 @@ func (r *redisPeer) Space(ctx context.Context) (Space, error) {
 	}, err
 }
 
-// settle lets the server finish growing its table of keys, which else has the
-// old and the new one: every look-up moves a bucket.
+// settle lets the server finish growing its hash table, or it has the old and the new one:
+// every look-up moves a bucket.
 func (r *redisPeer) settle(ctx context.Context) error {
 	n, err := r.client.DBSize(ctx).Result()
 	if err != nil {

@@ -2,6 +2,7 @@ package peer
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"database/sql"
 	"database/sql/driver"
@@ -20,67 +21,53 @@ import (
 	"kith/cmd/kithbench/graph"
 )
 
-// twoTable is what products begin with: a row for each follow in a table by
-// follower, another in a table by followed, and a row of counts an account.
+// twoTable is what products begin with: a row for each follow in a table by follower,
+// another in a table by followed, and a row of counts an account.
 //
-// A change is one transaction, with a round trip for each statement, as it is
-// written in most products. Packed is the form of those who have measured: all
-// its statements are one round trip. That was compared with a stored procedure and
-// with IF … END IF around what only new follows need: in CPU time of the server a
-// follow took 220 µs packed, 230 to 280 a statement at a time, which cost the
-// client another 40 µs, and 440 to 480 and 320 to 410 in the others.
+// A change is one transaction, with a round trip for each statement, as most products
+// write it. Packed is the form of those who have measured: all its statements are one
+// round trip. In processor time of the server a follow took 220 µs packed, 230 to 280 a
+// statement at a time, 440 to 480 in a stored procedure, and 320 to 410 with IF … END IF
+// around what only new follows need.
 type twoTable struct {
 	name   string
 	packed bool
 	pool   *sqlx.DB
 }
 
-var _ Skipper = (*twoTable)(nil)
-
-// twoTablePool is how many connections the peer may have, all of which stay. On
-// two cores 64 clients made 5,600 follows a second over 16 connections, 6,000
-// over 32, 7,400 over 64 and 7,300 over 128; 256 clients made 4,600, 4,200,
-// 5,600 and 6,200, and reads did not differ.
+// twoTablePool is how many connections the peer has. On two cores 64 clients made 5,600
+// follows a second over 16 connections, 6,000 over 32, 7,400 over 64 and 7,300 over 128.
 const twoTablePool = 64
 
 // twoTableTries is how often a transaction is run that loses to another.
 const twoTableTries = 50
 
-// twoTableSchema has the order of lists as a second index of each table: the
-// primary key answers who follows whom.
-var twoTableSchema = []string{
-	`CREATE TABLE IF NOT EXISTS follows (
+// edgesTable has the order of lists as a second index: the primary key answers who
+// follows whom. In follows the account is the follower, in fans the one who is followed.
+const edgesTable = `CREATE TABLE IF NOT EXISTS %s (
 		account_id BIGINT UNSIGNED NOT NULL,
-		target_id  BIGINT UNSIGNED NOT NULL,
+		other_id   BIGINT UNSIGNED NOT NULL,
 		created_at INT UNSIGNED NOT NULL,
-		PRIMARY KEY (account_id, target_id),
-		KEY by_time (account_id, created_at, target_id)
-	) ENGINE=InnoDB`,
-	`CREATE TABLE IF NOT EXISTS fans (
-		account_id BIGINT UNSIGNED NOT NULL,
-		fan_id     BIGINT UNSIGNED NOT NULL,
-		created_at INT UNSIGNED NOT NULL,
-		PRIMARY KEY (account_id, fan_id),
-		KEY by_time (account_id, created_at, fan_id)
-	) ENGINE=InnoDB`,
-	`CREATE TABLE IF NOT EXISTS counts (
+		PRIMARY KEY (account_id, other_id),
+		KEY by_time (account_id, created_at, other_id)
+	) ENGINE=InnoDB`
+
+const countsTable = `CREATE TABLE IF NOT EXISTS counts (
 		account_id BIGINT UNSIGNED NOT NULL,
 		following  INT UNSIGNED NOT NULL,
 		followers  INT UNSIGNED NOT NULL,
 		PRIMARY KEY (account_id)
-	) ENGINE=InnoDB`,
-}
+	) ENGINE=InnoDB`
 
-// openTwoTable opens the peer on a database of MariaDB and makes its tables and
-// all its connections, one after the other: many who dial a unix socket at once are
-// turned away.
+// openTwoTable opens the peer and makes its tables and all its connections, one after the
+// other: a unix socket refuses many at once.
 func openTwoTable(ctx context.Context, name, dsn string, packed bool) (*twoTable, error) {
 	cfg, err := mysql.ParseDSN(dsn)
 	if err != nil {
 		return nil, err
 	}
 	cfg.InterpolateParams, cfg.MultiStatements = true, true
-	// Not REPEATABLE READ: its locks on gaps make follows wait for each other.
+	// The gap locks of REPEATABLE READ make follows wait for each other.
 	cfg.Params = map[string]string{"tx_isolation": "'READ-COMMITTED'"}
 	connector, err := mysql.NewConnector(cfg)
 	if err != nil {
@@ -89,7 +76,7 @@ func openTwoTable(ctx context.Context, name, dsn string, packed bool) (*twoTable
 	t := &twoTable{name: name, packed: packed, pool: sqlx.NewDb(sql.OpenDB(connector), "mysql")}
 	t.pool.SetMaxOpenConns(twoTablePool)
 	t.pool.SetMaxIdleConns(twoTablePool)
-	for _, table := range twoTableSchema {
+	for _, table := range []string{fmt.Sprintf(edgesTable, "follows"), fmt.Sprintf(edgesTable, "fans"), countsTable} {
 		if _, err := t.pool.ExecContext(ctx, table); err != nil {
 			return nil, errors.Join(err, t.Close())
 		}
@@ -107,22 +94,21 @@ func openTwoTable(ctx context.Context, name, dsn string, packed bool) (*twoTable
 func (t *twoTable) Name() string { return t.name }
 func (t *twoTable) Close() error { return t.pool.Close() }
 
-// change is the statements of a follow or an unfollow. @n is how many rows the
-// first has changed: where it is 0 there is nothing else to do. Both rows of counts
-// are one statement, the smaller id first, so that no two transactions hold one row
-// each and want the other's. All of it goes by primary keys.
+// change has the statements of a follow or an unfollow. @n is how many rows the first one
+// changed: after 0 nothing else changes. One statement changes both rows of counts, the
+// smaller id first, against deadlocks. All go by primary keys.
 type change [3]string
 
 var (
 	insertEdge = change{
-		`INSERT IGNORE INTO follows (account_id, target_id, created_at) VALUES (?, ?, ?)`,
-		`INSERT IGNORE INTO fans (account_id, fan_id, created_at) VALUES (?, ?, ?)`,
+		`INSERT IGNORE INTO follows (account_id, other_id, created_at) VALUES (?, ?, ?)`,
+		`INSERT IGNORE INTO fans (account_id, other_id, created_at) VALUES (?, ?, ?)`,
 		`INSERT INTO counts (account_id, following, followers) VALUES (?, ? * @n, ? * @n), (?, ? * @n, ? * @n)
 			ON DUPLICATE KEY UPDATE following = following + VALUES(following), followers = followers + VALUES(followers)`,
 	}
 	deleteEdge = change{
-		`DELETE FROM follows WHERE account_id = ? AND target_id = ?`,
-		`DELETE FROM fans WHERE account_id = ? AND fan_id = ?`,
+		`DELETE FROM follows WHERE account_id = ? AND other_id = ?`,
+		`DELETE FROM fans WHERE account_id = ? AND other_id = ?`,
 		`UPDATE counts SET following = following - (account_id = ?), followers = followers - (account_id = ?)
 			WHERE account_id IN (?, ?) AND @n = 1`,
 	}
@@ -139,7 +125,7 @@ func (t *twoTable) Unfollow(ctx context.Context, from, to uint64) error {
 	return t.commit(ctx, deleteEdge, []any{from, to}, []any{to, from}, []any{from, to, from, to})
 }
 
-// commit makes a change, and again where its transaction lost to another.
+// commit makes a change, and tries again if its transaction lost to another.
 func (t *twoTable) commit(ctx context.Context, c change, args ...[]any) error {
 	try := t.steps
 	if t.packed {
@@ -159,9 +145,8 @@ func (t *twoTable) commit(ctx context.Context, c change, args ...[]any) error {
 	return ErrGaveUp
 }
 
-// pack makes a change in one round trip. A transaction that failed half way must
-// end before its connection is used again: the next START TRANSACTION would commit
-// that half.
+// pack makes a change in one round trip. A transaction that failed half way is rolled back
+// before its connection is used again: the next START TRANSACTION would commit that half.
 func (t *twoTable) pack(ctx context.Context, c change, args [][]any) error {
 	conn, err := t.pool.Connx(ctx)
 	if err != nil {
@@ -198,16 +183,16 @@ func (t *twoTable) steps(ctx context.Context, c change, args [][]any) error {
 	return tx.Commit()
 }
 
-// lostToAnother says that a transaction was the victim of a deadlock (1213) or
-// waited too long for a lock (1205).
+// lostToAnother reports whether a transaction was the victim of a deadlock (1213) or waited
+// too long for a lock (1205).
 func lostToAnother(err error) bool {
 	var e *mysql.MySQLError
 	return errors.As(err, &e) && (e.Number == 1213 || e.Number == 1205)
 }
 
 // statesSQL goes by both primary keys, a range of one row for each id.
-const statesSQL = `SELECT target_id AS id, 1 AS following FROM follows WHERE account_id = ? AND target_id IN (?)
-	UNION ALL SELECT fan_id, 0 FROM fans WHERE account_id = ? AND fan_id IN (?)`
+const statesSQL = `SELECT other_id AS id, 1 AS following FROM follows WHERE account_id = ? AND other_id IN (?)
+	UNION ALL SELECT other_id, 0 FROM fans WHERE account_id = ? AND other_id IN (?)`
 
 // States asks both tables in one round trip.
 func (t *twoTable) States(ctx context.Context, viewer uint64, ids []uint64) ([]State, error) {
@@ -246,7 +231,7 @@ func (t *twoTable) in(ctx context.Context, found any, query string, args ...any)
 // countsSQL goes by the primary key.
 const countsSQL = `SELECT account_id AS id, following, followers FROM counts WHERE account_id IN (?)`
 
-// Counts reads the rows of counts; accounts without one have none.
+// Counts reads the rows of counts. An account without one has no follows.
 func (t *twoTable) Counts(ctx context.Context, ids []uint64) ([]Counts, error) {
 	if len(ids) == 0 {
 		return nil, nil
@@ -269,58 +254,38 @@ func (t *twoTable) Counts(ctx context.Context, ids []uint64) ([]Counts, error) {
 	return counts, nil
 }
 
-// The pages go backwards on by_time, which has all they read. created_at <= ?
-// is where the range starts; what is left out after it are only those of that
-// very moment. (created_at, id) < (?, ?) would say the same, but MariaDB reads
-// the whole list for it.
-const (
-	followersSQL = `SELECT fan_id AS id, created_at AS at FROM fans
-		WHERE account_id = ? AND created_at <= ? AND (created_at < ? OR fan_id < ?)
-		ORDER BY created_at DESC, fan_id DESC LIMIT ?`
-	followingSQL = `SELECT target_id AS id, created_at AS at FROM follows
-		WHERE account_id = ? AND created_at <= ? AND (created_at < ? OR target_id < ?)
-		ORDER BY created_at DESC, target_id DESC LIMIT ?`
-	followersAfterSQL = `SELECT fan_id AS id, created_at AS at FROM fans
-		WHERE account_id = ? ORDER BY created_at DESC, fan_id DESC LIMIT ? OFFSET ?`
-)
+// pageSQL goes backwards on by_time, which has all it reads. created_at <= ? is where the
+// range starts, and what follows drops those of that very moment. (created_at, id) < (?, ?)
+// would say the same, but MariaDB reads the whole list for it.
+const pageSQL = `SELECT other_id AS id, created_at AS at FROM %s
+	WHERE account_id = ? AND created_at <= ? AND (created_at < ? OR other_id < ?)
+	ORDER BY created_at DESC, other_id DESC LIMIT ?`
 
 // Page reads a page of one of the tables by time.
 func (t *twoTable) Page(ctx context.Context, l List, id uint64, before Entry, limit int) (page []Entry, err error) {
-	query := followersSQL
+	table := "fans"
 	if l == Following {
-		query = followingSQL
+		table = "follows"
 	}
 	if before == (Entry{}) {
 		before = Entry{ID: 1<<64 - 1, At: 1<<32 - 1}
 	}
-	if err := t.pool.SelectContext(ctx, &page, query, id, before.At, before.At, before.ID, limit); err != nil {
+	if err := t.pool.SelectContext(ctx, &page, fmt.Sprintf(pageSQL, table), id, before.At, before.At, before.ID, limit); err != nil {
 		return nil, fmt.Errorf("page of %d: %w", id, err)
 	}
 	return page, nil
 }
 
-// PageAfter reads by_time from its end and drops what is to be skipped.
-func (t *twoTable) PageAfter(ctx context.Context, id uint64, skip, limit int) (page []Entry, err error) {
-	if err := t.pool.SelectContext(ctx, &page, followersAfterSQL, id, limit, skip); err != nil {
-		return nil, fmt.Errorf("page of %d after %d: %w", id, skip, err)
-	}
-	return page, nil
-}
-
-// Space is that of the three tables with all indexes, as Load left them or
-// changes since: a B+tree that grew a row at a time has emptier pages.
+// Space is that of the three tables with all indexes.
 func (t *twoTable) Space(ctx context.Context) (Space, error) {
 	return tableSpace(ctx, t.pool, "follows", "fans", "counts")
 }
 
-// Load fills the tables, each in the order of its primary key, and lets the server
-// look at them, which it else does when it finds the time.
+// Load fills the tables, each in the order of its primary key, and updates their statistics.
 func (t *twoTable) Load(ctx context.Context, g *graph.Graph) error {
 	following, followers := g.Sides()
-	if err := t.loadData(ctx, "follows (account_id, target_id, created_at)", graph.Text(following)); err != nil {
-		return err
-	}
-	if err := t.loadData(ctx, "fans (account_id, fan_id, created_at)", graph.Text(followers)); err != nil {
+	err := cmp.Or(t.loadData(ctx, "follows", graph.Text(following)), t.loadData(ctx, "fans", graph.Text(followers)))
+	if err != nil {
 		return err
 	}
 	counts := map[uint64]Counts{}
@@ -334,20 +299,19 @@ func (t *twoTable) Load(ctx context.Context, g *graph.Graph) error {
 	for _, id := range slices.Sorted(maps.Keys(counts)) {
 		text = fmt.Appendln(text, id, counts[id].Following, counts[id].Followers)
 	}
-	if err := t.loadData(ctx, "counts (account_id, following, followers)", text); err != nil {
+	if err := t.loadData(ctx, "counts", text); err != nil {
 		return err
 	}
-	_, err := t.pool.ExecContext(ctx, `ANALYZE TABLE follows, fans, counts`)
+	_, err = t.pool.ExecContext(ctx, `ANALYZE TABLE follows, fans, counts`)
 	return err
 }
 
-// loadData runs a LOAD DATA that reads lines of text. The driver knows readers by
-// name in the whole process: one load at a time.
-func (t *twoTable) loadData(ctx context.Context, into string, text []byte) error {
+// loadData runs a LOAD DATA that reads lines with all columns. The driver knows readers
+// by name in the whole process: one load at a time.
+func (t *twoTable) loadData(ctx context.Context, table string, text []byte) error {
 	mysql.RegisterReaderHandler("kithbench", func() io.Reader { return bytes.NewReader(text) })
 	defer mysql.DeregisterReaderHandler("kithbench")
-	table, columns, _ := strings.Cut(into, " ")
-	done, err := t.pool.ExecContext(ctx, `LOAD DATA LOCAL INFILE 'Reader::kithbench' INTO TABLE `+table+` FIELDS TERMINATED BY ' ' `+columns)
+	done, err := t.pool.ExecContext(ctx, `LOAD DATA LOCAL INFILE 'Reader::kithbench' INTO TABLE `+table+` FIELDS TERMINATED BY ' '`)
 	if err != nil {
 		return fmt.Errorf("load %s: %w", table, err)
 	}
@@ -357,9 +321,8 @@ func (t *twoTable) loadData(ctx context.Context, into string, text []byte) error
 	return nil
 }
 
-// tableSpace is what tables take on disk, rows and indexes: the pages that the
-// server counts when it looks at a table, and the file, which grows by up to 4 MB
-// at once.
+// tableSpace is what tables take on disk with their indexes: the pages in use, as ANALYZE
+// counts them, and the file, which grows by up to 4 MB at once.
 func tableSpace(ctx context.Context, pool *sqlx.DB, tables ...string) (sum Space, err error) {
 	for _, table := range tables {
 		var pages, file int64

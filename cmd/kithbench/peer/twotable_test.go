@@ -24,7 +24,6 @@ func TestTwoTable_RowsRead(t *testing.T) {
 	}{
 		"Followers": {func(ctx context.Context) error { _, err := p.Page(ctx, Followers, 1<<40, before, limit); return err }, limit + 1},
 		"Newest":    {func(ctx context.Context) error { _, err := p.Page(ctx, Followers, 1<<40, Entry{}, limit); return err }, limit + 1},
-		"Skip":      {func(ctx context.Context) error { _, err := p.PageAfter(ctx, 1<<40, 1000, limit); return err }, 1000 + limit + 1},
 		"States": {func(ctx context.Context) error {
 			_, err := p.States(ctx, 1<<40, []uint64{1, 2, 3, fans + 1})
 			return err

@@ -10,7 +10,7 @@ import (
 	"github.com/shirou/gopsutil/v4/mem"
 )
 
-// Machine is what a run was measured on. What could not be found out is empty.
+// Machine is what a run was measured on. What is unknown is empty.
 type Machine struct {
 	CPU         string `json:"cpu"`
 	Cores       int    `json:"cores"` // that this process may use
@@ -20,8 +20,7 @@ type Machine struct {
 	Filesystem  string `json:"filesystem"`
 }
 
-// ReadMachine describes this machine. Of the directory, where the servers keep
-// their data, it keeps only the type of its file system.
+// ReadMachine describes this machine, and the file system of a folder, that of the servers.
 func ReadMachine(dir string) Machine {
 	m := Machine{Cores: runtime.NumCPU(), Filesystem: filesystem(dir)}
 	if c, err := cpu.Info(); err == nil && len(c) > 0 {
@@ -36,8 +35,7 @@ func ReadMachine(dir string) Machine {
 	return m
 }
 
-// filesystem is the type of what is mounted closest above dir, which is absolute.
-// statfs would not do: it cannot tell ext4 from ext2.
+// filesystem is the type of the mount that has dir. statfs cannot tell ext4 from ext2.
 func filesystem(dir string) string {
 	mounts, err := disk.Partitions(true)
 	if err != nil {

@@ -16,11 +16,10 @@ const (
 	headRoom  = 60.0 // for the legend and the words above the bars
 	axisRoom  = 30.0
 	margin    = 10.0
-	letter    = 5.8 // the widest an average letter of a label is
+	letter    = 5.8 // the average width of a letter of a label, or more
 )
 
-// palette is Okabe's and Ito's, which the colour-blind can tell apart. The
-// peers take them in the order of the lines.
+// palette is Okabe's and Ito's, which the colour-blind can tell apart.
 var palette = []string{"#0072b2", "#e69f00", "#009e73", "#d55e00", "#56b4e9", "#cc79a7", "#555555"}
 
 // bar is one peer of one case, from 1 × to ratio.
@@ -41,16 +40,16 @@ type plot struct {
 	bands  []band
 	peers  []string // in the order of the legend
 	bottom float64
-	// names is the end of the names of cases; left and right are where the ratios
-	// low and high are.
-	names, left, right, low, high float64
+	names  float64 // where the names of cases end
+	// left and right are where the ratios low and high are.
+	left, right, low, high float64
 
 	strings.Builder
 }
 
-// WritePlot writes an SVG: for each case a group of bars on a log scale, one
-// for each other peer, from 1 × to what kith is better by. Bars to the left are
-// those where kith loses. Without a bar nothing is written.
+// WritePlot writes an SVG with, for each case, a bar for each other peer, on a log scale from
+// 1 × to how many times better kith is. Bars to the left are those where kith loses. Without
+// a bar nothing is written.
 func (r Run) WritePlot(w io.Writer) error {
 	p := plot{bottom: headRoom}
 	for _, g := range r.groups() {
@@ -85,8 +84,7 @@ func (p *plot) add(g group) {
 	}
 }
 
-// scale leaves room for every bar, for the longest label on either side, and for
-// the longest name of a case.
+// scale leaves room for the longest name of a case and the longest label on either side.
 func (p *plot) scale() {
 	p.low, p.high = 0.5, 2
 	lost, won := margin, margin

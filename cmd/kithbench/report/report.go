@@ -1,37 +1,34 @@
-// Package report keeps what a run of the benchmark measured and shows it: as JSON
-// for programs, as a table for people, and as a small table and a plot for a README.
+// Package report keeps what a run measured and shows it: as JSON, as a table, and as a small
+// table and a plot for a README.
 //
-// A run is a list of lines, one for each peer of each case of each work, and a
-// line keeps every round it was measured in: tables and plots take the medians,
-// the JSON has all of it. What counts is the ratio between kith and another
-// peer of the same case. It is turned so that above 1 kith is always the better
-// one, whether a high figure is good (follows per second) or a low one (bytes).
+// A run has a line for each peer of each case of each work, and a line has every round. The
+// JSON has all of it; tables and the plot have medians, and the ratio between kith and
+// another peer of a case. Above 1 kith is always the better one, whether a high figure is
+// good (follows a second) or a low one (bytes).
 package report
 
 import (
 	"cmp"
 	"encoding/json"
-	"fmt"
 	"io"
 	"slices"
 	"strings"
 	"time"
 )
 
-// Kith is the peer that all others are compared with.
+// Kith is the peer with which all others are compared.
 const Kith = "kith"
 
-// ours says that a peer is kith in another form, to which kith cannot lose.
+// ours reports whether a peer is kith in some form, to which kith cannot lose.
 func ours(peer string) bool { return strings.HasPrefix(peer, Kith) }
 
-// Higher and Lower are the values of Line.Better. Anything else is Higher.
+// Higher and Lower are the values of Line.Better.
 const (
 	Higher = "higher"
 	Lower  = "lower"
 )
 
-// Run is everything that one run of the benchmark measured, and where. It names
-// no host and no path.
+// Run is all that one run measured, and where. It names no host and no path.
 type Run struct {
 	Started  time.Time         `json:"started"`
 	Took     time.Duration     `json:"took_ns"`
@@ -47,9 +44,8 @@ type Run struct {
 	Targets  []TargetResult    `json:"targets"`
 }
 
-// Line is what one peer did in one case of one work. What was timed has Rounds,
-// of which the rate counts or, where less is better, the time of one call. What
-// was weighed has Values, in Unit.
+// Line is what one peer did in one case of one work. If it was timed it has Rounds, of which
+// the rate counts or, where less is better, the time of a call; else it has Values, in Unit.
 type Line struct {
 	Work   string    `json:"work"`   // hot
 	Case   string    `json:"case"`   // 256 clients
@@ -60,9 +56,8 @@ type Line struct {
 	Values []float64 `json:"values,omitempty"`
 }
 
-// Round is one measurement of a rate: what was done, in how long, how many
-// microseconds half and 99 of 100 calls took at most, and how many calls failed,
-// which Ops does not count.
+// Round is one measurement: calls that succeeded, seconds, the median and the 99th percentile
+// of a call in microseconds, and calls that failed.
 type Round struct {
 	Ops     int64   `json:"ops"`
 	Seconds float64 `json:"seconds"`
@@ -78,16 +73,8 @@ func (r Run) WriteJSON(w io.Writer) error {
 	return e.Encode(r)
 }
 
-// ReadJSON reads a run that WriteJSON wrote.
-func ReadJSON(r io.Reader) (run Run, err error) {
-	if err := json.NewDecoder(r).Decode(&run); err != nil {
-		return Run{}, fmt.Errorf("read run from JSON: %w", err)
-	}
-	return run, nil
-}
-
-// Samples returns one figure for each round: the value, the rate or, where less
-// is better, the milliseconds that half of the calls took at most.
+// Samples returns one figure for each round: the value, the rate or, where less is better,
+// the median call in milliseconds.
 func (l Line) Samples() []float64 {
 	s := slices.Clone(l.Values)
 	for _, r := range l.Rounds {
@@ -103,7 +90,7 @@ func (l Line) Samples() []float64 {
 	return s
 }
 
-// Median is the median of the samples; 0 if there are none.
+// Median is that of the samples; 0 if there are none.
 func (l Line) Median() float64 { return median(l.Samples()) }
 
 // Quantiles are the medians of the rounds' medians and 99th percentiles, in
@@ -133,10 +120,8 @@ func median(samples []float64) float64 {
 	return (s[(len(s)-1)/2] + s[len(s)/2]) / 2
 }
 
-// Ratio is how many times better mine is than theirs; below 1 it is worse. It
-// is not ok if there is nothing to compare: theirs is 0 or was not measured, or
-// mine is where lower is better, as with bytes of a disk that a peer does not
-// have. A rate of mine that is 0 gives 0.
+// Ratio is how many times better mine is than theirs; below 1 it is worse. It is not ok if
+// one of them is missing or 0; only a rate of mine may be 0.
 func Ratio(mine, theirs Line) (ratio float64, ok bool) {
 	a, b := mine.Median(), theirs.Median()
 	switch {
@@ -150,7 +135,7 @@ func Ratio(mine, theirs Line) (ratio float64, ok bool) {
 	return b / a, true
 }
 
-// line is that of a peer in a case; without samples if there is none.
+// line finds the line of a peer in a case; it is empty if there is none.
 func (r Run) line(work, kase, peer string) Line {
 	i := slices.IndexFunc(r.Lines, func(l Line) bool { return l.Work == work && l.Case == kase && l.Peer == peer })
 	if i < 0 {
@@ -162,7 +147,7 @@ func (r Run) line(work, kase, peer string) Line {
 // group is the lines of one case, kith's first.
 type group []Line
 
-// groups sorts lines by work and case, each in the order of its first line.
+// groups sorts lines by work and by case, in the order in which these first appear.
 func (r Run) groups() (all []group) {
 	first := map[[2]string]int{}
 	for i, l := range slices.Backward(r.Lines) {
@@ -196,8 +181,7 @@ func (g group) ratio(l Line) (float64, bool) {
 	return Ratio(g[0], l)
 }
 
-// Target is what a peer is meant to reach against another one: a ratio, turned
-// so that more is better for Peer.
+// Target is a ratio, as of [Ratio], that Peer is meant to reach against another one.
 type Target struct {
 	Work        string  `json:"work"`
 	Case        string  `json:"case"`
@@ -208,7 +192,7 @@ type Target struct {
 	Text        string  `json:"text"`
 }
 
-// TargetResult is a target and what became of it.
+// TargetResult is a target and whether it was met.
 type TargetResult struct {
 	Target
 	Ratio    float64 `json:"ratio"`    // 0 if not measured
@@ -216,8 +200,7 @@ type TargetResult struct {
 	Met      bool    `json:"met"`
 }
 
-// Compare fills r.Targets: those whose work was run, in their order. One that was
-// not measured is not met.
+// Compare fills r.Targets with those whose work was run. One that was not measured is not met.
 func (r *Run) Compare(targets []Target) {
 	for _, t := range targets {
 		if !slices.ContainsFunc(r.Lines, func(l Line) bool { return l.Work == t.Work }) {

@@ -7,8 +7,8 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"text/tabwriter"
 	"time"
-	"unicode/utf8"
 
 	"github.com/dustin/go-humanize"
 )
@@ -19,9 +19,8 @@ p50 and p99 are milliseconds. "kith better by" is turned so that above 1 × kith
 is the better one, whichever way the unit counts. Ratios are rounded to the
 nearest; whether kith loses or a target is met goes by what they were before.`
 
-// WriteTable writes the run as Markdown that is easy to read as it is: what it ran
-// on, a table for each work with a row for each peer of each case, and what became
-// of the targets.
+// WriteTable writes the run as Markdown: what it ran on, a table for each work with a row for
+// each peer of each case, and the targets.
 func (r Run) WriteTable(w io.Writer) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "- %s\n\n%s\n", strings.Join(r.about(), "\n- "), note)
@@ -45,7 +44,7 @@ func (r Run) WriteTable(w io.Writer) error {
 	return err
 }
 
-// about is what was run, when and on what, a sentence each.
+// about says what was run, when and on what.
 func (r Run) about() []string {
 	commit := "commit " + r.Commit
 	if r.Dirty {
@@ -68,7 +67,7 @@ func (r Run) about() []string {
 	return about
 }
 
-// rows are one for each line. Only the first names the case.
+// rows has a row for each line. Only the first names the case.
 func (g group) rows() (rows table) {
 	name := g[0].Case
 	for _, l := range g {
@@ -106,36 +105,31 @@ func (t TargetResult) row() []string {
 	return row
 }
 
-// Row is a row of the summary: a case of a work, in words for people who have not
-// read what the works are.
+// Row is a row of the summary: a case of a work, and its words.
 type Row struct{ Text, Work, Case string }
 
 // Column is a peer of the summary, and its words.
 type Column struct{ Text, Peer string }
 
-// Summary returns the table that a README shows, as Markdown: a row for each
-// case, and for each peer its median and how many times better kith is, in bold
-// where kith loses.
+// Summary returns the table for a README, as Markdown: for each case and peer the median and
+// how many times better kith is, in bold where kith loses.
 func (r Run) Summary(columns []Column, rows []Row) string {
-	var b strings.Builder
-	b.WriteString("| |")
+	b := "| |"
 	for _, c := range columns {
-		fmt.Fprintf(&b, " %s |", c.Text)
+		b += " " + c.Text + " |"
 	}
-	b.WriteString("\n| --- |" + strings.Repeat(" ---: |", len(columns)) + "\n")
+	b += "\n| --- |" + strings.Repeat(" ---: |", len(columns)) + "\n"
 	for _, row := range rows {
-		fmt.Fprintf(&b, "| %s |", row.Text)
-		mine := r.line(row.Work, row.Case, Kith)
+		b += "| " + row.Text + " |"
 		for _, c := range columns {
-			fmt.Fprintf(&b, " %s |", compared(mine, r.line(row.Work, row.Case, c.Peer)))
+			b += " " + compared(r.line(row.Work, row.Case, Kith), r.line(row.Work, row.Case, c.Peer)) + " |"
 		}
-		b.WriteByte('\n')
+		b += "\n"
 	}
-	return b.String()
+	return b
 }
 
-// compared is the median of a line, with its unit only where it is a time, and how
-// it compares with kith's.
+// compared is the median of a line, with the unit if it is a time, and how kith compares.
 func compared(mine, l Line) string {
 	if len(l.Samples()) == 0 {
 		return none
@@ -158,37 +152,19 @@ func compared(mine, l Line) string {
 // table is rows of as many cells, of which the first has the names of the columns.
 type table [][]string
 
-// markdown writes the table with columns of even width, those from the index first
-// to before end set to the right.
+// markdown writes the table with columns of even width. Those from the index first to
+// before end are shown on the right.
 func (t table) markdown(first, end int) string {
-	width := make([]int, len(t[0]))
-	for _, row := range t {
-		for i, cell := range row {
-			width[i] = max(width[i], utf8.RuneCountInString(cell), 3)
-		}
+	rule := slices.Repeat([]string{"---"}, len(t[0]))
+	for i := first; i < end; i++ {
+		rule[i] = "---:"
 	}
 	var b strings.Builder
-	for n, row := range t {
-		for i, cell := range row {
-			space := strings.Repeat(" ", width[i]-utf8.RuneCountInString(cell))
-			if i >= first && i < end {
-				space, cell = cell, space
-			}
-			b.WriteString("| " + cell + space + " ")
-		}
-		b.WriteString("|\n")
-		if n > 0 {
-			continue
-		}
-		for i := range row {
-			if b.WriteString("| " + strings.Repeat("-", width[i])); i >= first && i < end {
-				b.WriteString(":")
-			} else {
-				b.WriteString(" ")
-			}
-		}
-		b.WriteString("|\n")
+	w := tabwriter.NewWriter(&b, 0, 0, 1, ' ', 0)
+	for _, row := range slices.Insert(slices.Clone(t), 1, rule) {
+		fmt.Fprintln(w, "| "+strings.Join(row, "\t| ")+"\t|")
 	}
+	w.Flush()
 	return b.String()
 }
 
@@ -202,8 +178,7 @@ func orNone(v float64) string {
 	return number(v)
 }
 
-// number shows three digits at least, and thousands apart: 0.042, 0.420, 4.20,
-// 42.0, 4,200.
+// number shows three digits at least, and separates thousands: 0.042, 0.420, 4.20, 4,200.
 func number(v float64) string {
 	switch a := math.Abs(v); {
 	case a >= 100 || a == 0:
@@ -218,8 +193,7 @@ func number(v float64) string {
 	return fmt.Sprintf("%.3g", v)
 }
 
-// times is a ratio, rounded to the nearest with three digits that count. The words
-// beside it go by what it was before.
+// times is a ratio, rounded to three digits.
 func times(ratio float64) string {
 	if ratio <= 0 {
 		return "0 ×"

@@ -13,19 +13,18 @@ import (
 	"github.com/shirou/gopsutil/v4/process"
 )
 
-// poll is the pause between two questions whether a process is ready.
+// poll is the pause between two checks that a process is ready.
 const poll = 5 * time.Millisecond
 
-// Process is a running command that ends when this program does, however that
-// ends.
+// Process is a running command that ends with this program, whatever ends that.
 type Process struct {
 	cmd  *exec.Cmd
 	log  bytes.Buffer  // what it printed; read when it is gone
 	done chan struct{} // closed when it is gone
 }
 
-// Start starts a command and returns when it is ready. After an error nothing is
-// left running. ctx bounds the start, not the life of the process.
+// Start starts a command and returns when it is ready. After an error nothing runs. ctx
+// bounds the start, not the life of the process.
 func Start(ctx context.Context, cmd *exec.Cmd, ready func() error) (*Process, error) {
 	p := &Process{cmd: cmd, done: make(chan struct{})}
 	cmd.Stdout, cmd.Stderr, cmd.SysProcAttr = &p.log, &p.log, dieWithParent()
@@ -70,8 +69,7 @@ func (p *Process) await(ctx context.Context, ready func() error) error {
 	}
 }
 
-// Resident returns the bytes of the process that are resident, with its buffers,
-// connections and whatever its allocator has not given back.
+// Resident returns the resident memory of the process in bytes.
 func (p *Process) Resident() (int64, error) {
 	of, err := process.NewProcess(int32(p.cmd.Process.Pid))
 	if err != nil {
@@ -84,8 +82,7 @@ func (p *Process) Resident() (int64, error) {
 	return int64(m.RSS), nil
 }
 
-// Stop kills the process and waits until it is gone. Stopping twice, or what was
-// never started, does nothing.
+// Stop kills the process, if there is one, and waits for its end.
 func (p *Process) Stop() {
 	if p != nil {
 		p.cmd.Process.Signal(os.Kill)

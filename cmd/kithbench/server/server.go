@@ -1,16 +1,15 @@
-// Package server starts what peers are measured on: private servers on unix
-// sockets, all in one folder, all gone when the benchmark is.
+// Package server starts the servers of the peers: private ones on unix sockets, in one folder,
+// which end with the benchmark.
 //
 //	mysql          a durable MariaDB, see package mysqld
 //	memcached
 //	redis          a Redis without persistence
 //	redis-synced   a Redis that syncs each change to its append-only file
 //
-// What the durable ones promise is only as good as the disk below the folder for
-// temporary files: one in memory makes every sync free.
+// The folder is one for temporary files: if that is in memory, every sync is free.
 //
-// Servers have the settings of their makers but for what a production server of
-// this size would surely have: see [mysqlSettings] and [Servers.start].
+// Servers have their default settings, except for what a production server would have: see
+// [mysqlSettings] and [Servers.start].
 package server
 
 import (
@@ -67,9 +66,8 @@ func StartAll(ctx context.Context) (*Servers, error) {
 	return s, nil
 }
 
-// start gives memcached the memory of the whole graph, values up to 16 MB, for
-// the largest of kith's rows, and slabs whose chunks grow by 15 per cent instead
-// of 25: rows are of all sizes, and each leaves some of its chunk empty.
+// start gives memcached memory for the whole graph, values up to 16 MB, for the largest rows,
+// and chunks that grow by 15 % instead of 25, so that rows leave less of them empty.
 func (s *Servers) start(ctx context.Context) (err error) {
 	socket := func(name string) string { return filepath.Join(s.Dir, name+".sock") }
 	memcached := []string{"-s", socket("memcached"), "-a", "700", "-m", "1024", "-I", "16m", "-f", "1.15", "-t", "2", "-c", "2048"}
@@ -95,8 +93,8 @@ func (s *Servers) start(ctx context.Context) (err error) {
 
 var versionRE = regexp.MustCompile(`\d+\.\d+\.\d+`)
 
-// startStore starts a program, which is in a Debian package of the same name and
-// says pong to ping on its socket.
+// startStore starts a program that is in a Debian package of the same name and answers ping
+// with pong on its socket.
 func (s *Servers) startStore(ctx context.Context, socket, ping, pong, program string, args ...string) (*Store, error) {
 	version, err := exec.CommandContext(ctx, program, "--version").Output()
 	if err != nil {
@@ -121,9 +119,8 @@ func (s *Servers) startStore(ctx context.Context, socket, ping, pong, program st
 	return &Store{Process: p, Socket: socket}, err
 }
 
-// mysqlSettings are what package mysqld sets too small for a benchmark, or not
-// at all: a buffer pool that holds the graph, and a redo log as large, so that
-// no peer waits for pages to be flushed.
+// mysqlSettings give the server a buffer pool for the graph, and so much redo log that no
+// peer waits for pages to be flushed. Those of package mysqld are too small for a benchmark.
 var mysqlSettings = []string{
 	`SET GLOBAL innodb_buffer_pool_size = 2147483648`,
 	`SET GLOBAL innodb_log_file_size = 536870912`,
@@ -161,16 +158,16 @@ func (s *Servers) startMySQL(ctx context.Context) (err error) {
 	return nil
 }
 
-// DSN returns what opens the database of a peer, which has it for itself.
+// DSN returns the DSN of the database of a peer.
 func (s *Servers) DSN(peer string) string { return s.mysql.DSN(strings.ReplaceAll(peer, "-", "_")) }
 
-// CreateDatabase makes the database of a peer and returns what opens it.
+// CreateDatabase makes the database of a peer and returns its DSN.
 func (s *Servers) CreateDatabase(ctx context.Context, peer string) (dsn string, err error) {
 	return s.DSN(peer), s.mysql.CreateDatabase(ctx, strings.ReplaceAll(peer, "-", "_"))
 }
 
-// Stop ends the servers, waits until they are gone and removes their folder.
-// Stopping twice does nothing.
+// Stop ends the servers, waits for their end and removes their folder. The second time it
+// does nothing.
 func (s *Servers) Stop() error {
 	for _, store := range []*Store{s.Memcached, s.Redis, s.Synced} {
 		if store != nil {

@@ -10,16 +10,16 @@ import (
 	"kith/cmd/kithbench/peer"
 )
 
-// Questions is how many questions all peers must answer alike, and Changes how
-// many follows and as many unfollows are made in all of them before the second
-// half is asked, which is mostly about the accounts that were changed.
+// Questions is how many questions all peers must answer alike. Before the second half, which
+// is mostly about accounts that changed, each peer makes as many follows as Changes says, and
+// as many unfollows.
 const (
 	Questions = 1_000
 	Changes   = 200
 )
 
-// Check asks every peer the same random questions, makes the same changes in
-// all, and asks again. The answers must be those of a plain map.
+// Check asks every peer the same random questions before and after the same changes. The
+// answers must be those of a plain map.
 func (b *Bench) Check(ctx context.Context) error {
 	a := asker{Rand: rand.New(rand.NewPCG(7, 7)), graph: b.Graph, plain: peer.NewPlain(b.Graph), peers: b.Peers}
 	for i := range Questions {
@@ -44,8 +44,8 @@ type asker struct {
 	changed []uint64 // accounts
 }
 
-// change follows and unfollows at random, every other time again: what is
-// followed is followed, at a later moment, and what is not is unfollowed.
+// change makes random follows and unfollows, every other one twice. The second follow has a
+// later time.
 func (a *asker) change(ctx context.Context) error {
 	for i := range Changes {
 		from, to := a.graph.Pair(a.Rand)
@@ -71,9 +71,6 @@ func (a *asker) ask(ctx context.Context) error {
 	q := a.question(ctx)
 	want, _ := q.answer(a.plain)
 	for _, p := range a.peers {
-		if _, skips := p.(peer.Skipper); q.skips && !skips {
-			continue
-		}
 		got, err := q.answer(p)
 		if err != nil {
 			return fmt.Errorf("%s of %s: %w", q.text, p.Name(), err)
@@ -88,37 +85,28 @@ func (a *asker) ask(ctx context.Context) error {
 // question is something whose answer can be written down and compared.
 type question struct {
 	text   string
-	skips  bool // it is only for peers that page by offset
 	answer func(peer.Peer) (any, error)
 }
 
 func (a *asker) question(ctx context.Context) question {
 	id := a.account()
 	list := peer.Followers
-	switch a.IntN(5) {
+	switch a.IntN(4) {
 	case 0:
 		ids := a.accounts(20)
-		return question{fmt.Sprintf("states of %v for %d", ids, id), false, func(p peer.Peer) (any, error) { return p.States(ctx, id, ids) }}
+		return question{fmt.Sprintf("states of %v for %d", ids, id), func(p peer.Peer) (any, error) { return p.States(ctx, id, ids) }}
 	case 1:
 		ids := a.accounts(10)
-		return question{fmt.Sprintf("counts of %v", ids), false, func(p peer.Peer) (any, error) { return p.Counts(ctx, ids) }}
+		return question{fmt.Sprintf("counts of %v", ids), func(p peer.Peer) (any, error) { return p.Counts(ctx, ids) }}
 	case 2:
-		skip := a.IntN(2 * pageSize)
-		if id == graph.Long {
-			skip = a.IntN(graph.LongList + pageSize)
-		}
-		return question{fmt.Sprintf("followers of %d after %d", id, skip), true, func(p peer.Peer) (any, error) {
-			return p.(peer.Skipper).PageAfter(ctx, id, skip, pageSize)
-		}}
-	case 3:
 		list = peer.Following
 	}
 	before := a.cursor()
-	return question{fmt.Sprintf("%s of %d before %v", list, id, before), false, func(p peer.Peer) (any, error) { return p.Page(ctx, list, id, before, pageSize) }}
+	return question{fmt.Sprintf("%s of %d before %v", list, id, before), func(p peer.Peer) (any, error) { return p.Page(ctx, list, id, before, pageSize) }}
 }
 
-// cursor draws where a page begins: at the newest, or before the moment of a follow
-// somewhere, that follow left out: the smallest id comes last in its moment.
+// cursor draws where a page begins: at the newest, or after a follow of some time. No id is
+// below 1, so the page begins with an older time.
 func (a *asker) cursor() peer.Entry {
 	if a.IntN(3) == 0 {
 		return peer.Entry{}
@@ -126,8 +114,8 @@ func (a *asker) cursor() peer.Entry {
 	return peer.Entry{ID: 1, At: a.graph.Edges[a.IntN(len(a.graph.Edges))].At}
 }
 
-// account draws one of those that were changed, from the graph by degree, from
-// the special accounts, or one that is unknown.
+// account draws one that was changed, one of the graph by its degree, one that works need, or
+// an unknown one.
 func (a *asker) account() uint64 {
 	if len(a.changed) > 0 && a.IntN(3) > 0 {
 		return a.changed[a.IntN(len(a.changed))]
@@ -146,7 +134,7 @@ func (a *asker) account() uint64 {
 	}
 }
 
-// accounts draws different accounts, every other one of those whom viewers know.
+// accounts draws different accounts, about half of which viewers know.
 func (a *asker) accounts(n int) []uint64 {
 	ids := make([]uint64, n)
 	for i := range ids {

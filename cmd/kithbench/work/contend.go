@@ -23,9 +23,8 @@ var processes = []int{1, 2, 4}
 
 const contendClients = 256
 
-// contend lets several processes, each with a store and a committer of its own,
-// add followers to one account with a full list. The only peer is kith, as it is
-// in this process.
+// contend lets several processes, each with its own store and committer, add followers to
+// one account with a full list. The only peer is kith.
 func (b *Bench) contend(ctx context.Context, peers []peer.Peer) error {
 	var loads []load
 	for i, n := range processes {
@@ -76,8 +75,8 @@ func (b *Bench) contendOnce(ctx context.Context, p peer.Peer, n, star int) (repo
 	})
 }
 
-// Client is the command of one process of the work contend: a store and a
-// committer of its own over the database and the memcached of the peer kith.
+// Client is the command of one process of contend, on the database and the memcached of the
+// peer kith.
 type Client struct {
 	Listen    string        `required:""`
 	DSN       string        `name:"dsn" required:""`
@@ -89,20 +88,17 @@ type Client struct {
 	Span      time.Duration `required:""`
 }
 
-// ballast is what a process of kith keeps after a while: the local cache of long
-// lists, which has this size by default. A process that has just started has four
-// megabytes, and collects its garbage fifty times a second under this load, five
-// times as often as one that has served for a while.
+// ballast is memory as `kith serve` has it for its garbage. A process that has just started
+// has 4 MB, and collects its garbage 50 times a second under this load, five times as often.
 const ballast = 64 << 20
 
-// warmUp is how long a process follows another account before it is ready: its
-// connections are made then, as those of a process that serves.
+// warmUp is how long a process follows another account before it is ready, which opens its
+// connections.
 const warmUp = 250 * time.Millisecond
 
-// Run answers when it is ready, and /run with what it did in a round. It serves
-// until it is killed.
+// Run serves until it is killed. It answers /run with what it did in a round.
 func (c Client) Run(ctx context.Context) error {
-	k, err := peer.OpenKith(ctx, c.DSN, c.Memcached)
+	k, err := peer.OpenKith(ctx, peer.KithName, c.DSN, c.Memcached, 0)
 	if err != nil {
 		return err
 	}

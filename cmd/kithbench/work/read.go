@@ -12,7 +12,7 @@ import (
 // askers is how many clients ask at once.
 const askers = 16
 
-// states asks what 100 accounts are to a viewer, half of them accounts it knows.
+// states asks what 100 accounts are to a viewer, who knows half of them.
 func (b *Bench) states(ctx context.Context, peers []peer.Peer) error {
 	accounts := b.Graph.Accounts()
 	var loads []load
@@ -35,8 +35,7 @@ func (b *Bench) states(ctx context.Context, peers []peer.Peer) error {
 const pageSize = 40
 
 // pages asks for pages of 40 followers: the first of all kinds of accounts, and
-// page 200 of a long list and those about it, by cursor and, of those who page so,
-// by offset.
+// page 200 of a long list, or one within five of it, by cursor.
 func (b *Bench) pages(ctx context.Context, peers []peer.Peer) error {
 	var order []peer.Entry
 	for _, e := range b.Graph.Edges {
@@ -46,20 +45,14 @@ func (b *Bench) pages(ctx context.Context, peers []peer.Peer) error {
 	}
 	slices.SortFunc(order, peer.NewestFirst)
 	deep := func(c *client) int { return pageSize * (195 + c.IntN(10)) }
-	reading := slices.DeleteFunc(slices.Clone(peers), func(p peer.Peer) bool { return !slices.Contains(readers, p.Name()) })
-	skipping := slices.DeleteFunc(slices.Clone(peers), func(p peer.Peer) bool { _, skips := p.(peer.Skipper); return !skips })
 	return b.run(ctx,
-		rate("page of 40", "first", "pages/s", b.asking(reading, askers, func(ctx context.Context, p peer.Peer, c *client) error {
+		rate("page of 40", "first", "pages/s", b.asking(peers, askers, func(ctx context.Context, p peer.Peer, c *client) error {
 			_, to := b.Graph.Pair(c.Rand)
 			_, err := p.Page(ctx, peer.Followers, to, peer.Entry{}, pageSize)
 			return err
 		})),
-		rate("page of 40", "200th by key", "pages/s", b.asking(reading, askers, func(ctx context.Context, p peer.Peer, c *client) error {
+		rate("page of 40", "200th by key", "pages/s", b.asking(peers, askers, func(ctx context.Context, p peer.Peer, c *client) error {
 			_, err := p.Page(ctx, peer.Followers, graph.Long, order[deep(c)], pageSize)
-			return err
-		})),
-		rate("page of 40", "200th by offset", "pages/s", b.asking(skipping, askers, func(ctx context.Context, p peer.Peer, c *client) error {
-			_, err := p.(peer.Skipper).PageAfter(ctx, graph.Long, deep(c), pageSize)
 			return err
 		})))
 }
@@ -70,10 +63,9 @@ type action struct {
 	do     func(m *mixer, ctx context.Context, p peer.Peer, c *client) error
 }
 
-// linkBench is the mix of LinkBench (SIGMOD 2013). Changes of nodes are left
-// out, since peers keep only edges; what remains keeps its proportions. A node
-// that is read is the counts of an account, and an update of a link a follow
-// that is there already.
+// linkBench is the mix of LinkBench (SIGMOD 2013) without changes of nodes, since peers keep
+// only edges. Reading a node is reading the counts of an account, and updating a link is a
+// follow that is there already.
 var linkBench = []action{
 	{50.7, (*mixer).list}, {12.9, (*mixer).node}, {9.0, (*mixer).add}, {8.0, (*mixer).again},
 	{4.9, (*mixer).counts}, {3.0, (*mixer).remove}, {0.5, (*mixer).edge},
@@ -88,8 +80,8 @@ var tao = []action{
 // mixClients is how many clients a mix has.
 const mixClients = 32
 
-// mixed runs the mixes. Who is asked about follows a Zipf law, with the
-// exponents of LinkBench: 0.8 for reads, 0.741 for changes.
+// mixed runs the mixes. Accounts are drawn by Zipf's law, with the exponents of LinkBench:
+// 0.8 for reads, 0.741 for changes.
 func (b *Bench) mixed(ctx context.Context, peers []peer.Peer) error {
 	accounts := b.Graph.Accounts()
 	m := &mixer{graph: b.Graph, reads: graph.NewZipf(accounts, 0.8), writes: graph.NewZipf(accounts, 0.741)}
@@ -125,7 +117,7 @@ func (m *mixer) list(ctx context.Context, p peer.Peer, c *client) error {
 	return err
 }
 
-// since asks for the followers before a moment somewhere in the graph's years.
+// since asks for the followers before the time of some edge.
 func (m *mixer) since(ctx context.Context, p peer.Peer, c *client) error {
 	at := m.graph.Edges[c.IntN(m.graph.Own)].At
 	_, err := p.Page(ctx, peer.Followers, m.reads.Draw(c.Rand), peer.Entry{ID: 1, At: at}, pageSize)

@@ -35,7 +35,7 @@ type site struct {
 // siteTimeout bounds how long a site may take until it is ready.
 const siteTimeout = 30 * time.Second
 
-// startSite starts the command that serves an address and returns when it is ready.
+// startSite starts a command that serves an address, and returns when it is ready.
 func startSite(ctx context.Context, name string, command func(address string) *exec.Cmd) (*site, error) {
 	ctx, cancel := context.WithTimeout(ctx, siteTimeout)
 	defer cancel()
@@ -53,11 +53,19 @@ func startSite(ctx context.Context, name string, command func(address string) *e
 	return s, err
 }
 
-// secret signs the tokens of servers that live as long as the benchmark.
+// secret signs the tokens of the servers.
 const secret = "a secret of the benchmark, at least 32 bytes"
 
-// startKith builds kith from this checkout and serves the database of a peer.
-func (b *Bench) startKith(ctx context.Context, name, memcached string) (*site, error) {
+// startKith builds kith from this checkout and serves the database of a peer, until the
+// benchmark ends. The works http and memory share a server.
+func (b *Bench) startKith(ctx context.Context, name string) (*site, error) {
+	if s := b.sites[name]; s != nil {
+		return s, nil
+	}
+	memcached := ""
+	if name == peer.KithName {
+		memcached = b.Servers.Memcached.Socket
+	}
 	root, err := Repository(ctx)
 	if err != nil {
 		return nil, err
@@ -66,16 +74,23 @@ func (b *Bench) startKith(ctx context.Context, name, memcached string) (*site, e
 	if out, err := exec.CommandContext(ctx, "go", "build", "-C", root, "-o", program, "./cmd/kith").CombinedOutput(); err != nil {
 		return nil, fmt.Errorf("build kith: %w: %s", err, out)
 	}
-	return startSite(ctx, name, func(address string) *exec.Cmd {
+	s, err := startSite(ctx, name, func(address string) *exec.Cmd {
 		cmd := exec.Command(program, "serve")
 		cmd.Env = append(os.Environ(), "KITH_MYSQL_DSN="+b.Servers.DSN(name), "KITH_MEMCACHED="+memcached, "KITH_LISTEN="+address,
 			"KITH_TOKEN_SECRET="+secret, "KITH_RATE_LIMIT=1000000000", "KITH_LOG_LEVEL=warn")
 		return cmd
 	})
+	if err != nil {
+		return nil, err
+	}
+	if b.sites == nil {
+		b.sites = map[string]*site{}
+	}
+	b.sites[name] = s
+	return s, nil
 }
 
-// Repository is the folder of the module kith, to which the working directory
-// belongs.
+// Repository returns the folder of the module kith, in which the working directory is.
 func Repository(ctx context.Context) (string, error) {
 	out, err := exec.CommandContext(ctx, "go", "list", "-m", "-f", "{{.Dir}}", "kith").Output()
 	if err != nil {
@@ -84,15 +99,7 @@ func Repository(ctx context.Context) (string, error) {
 	return strings.TrimSpace(string(out)), nil
 }
 
-// kithSite is the server of the peer kith, which the works http and memory share.
-func (b *Bench) kithSite(ctx context.Context) (s *site, err error) {
-	if b.kith == nil {
-		b.kith, err = b.startKith(ctx, peer.KithName, b.Servers.Memcached.Socket)
-	}
-	return b.kith, err
-}
-
-// signIn returns what an account signs in with on every site.
+// signIn returns a token of an account, good on every site.
 func signIn(ctx context.Context, account uint64) (string, error) {
 	tokens, err := token.New(ctx, token.Config{Secret: []byte(secret), Now: time.Now})
 	if err != nil {
@@ -101,8 +108,8 @@ func signIn(ctx context.Context, account uint64) (string, error) {
 	return tokens.Sign(account, []string{"read", "write", "follow"}, time.Hour)
 }
 
-// Fixed is the command of the floor for HTTP: a handler of the framework that kith
-// uses, which knows its answer.
+// Fixed is the command of what HTTP costs at least: a handler that always gives the same
+// answer, on the framework that kith uses.
 type Fixed struct {
 	Listen string `required:""`
 }
@@ -121,22 +128,13 @@ func (f Fixed) Run() error {
 // connections is how many clients ask over HTTP at once, each on a connection.
 const connections = 64
 
-// http asks kith the same questions through its API, next to a handler of the
-// same web framework that sends bytes of the same number and knows nothing. The
-// clients take the same processors as the server, for both alike.
+// http asks kith questions through its API, and a handler that always sends the same bytes.
 func (b *Bench) http(ctx context.Context, peers []peer.Peer) error {
 	var sites []*site
 	for _, p := range peers {
-		start := b.kithSite
-		if p.Name() == peer.AloneName {
-			start = func(ctx context.Context) (*site, error) { return b.startKith(ctx, p.Name(), "") }
-		}
-		s, err := start(ctx)
+		s, err := b.startKith(ctx, p.Name())
 		if err != nil {
 			return err
-		}
-		if p.Name() == peer.AloneName {
-			defer s.Stop()
 		}
 		sites = append(sites, s)
 	}
@@ -168,7 +166,7 @@ func (b *Bench) http(ctx context.Context, peers []peer.Peer) error {
 			turns = append(turns, turn{s.name, func(ctx context.Context, round int) (report.Round, error) {
 				c := newHTTPClient()
 				return drive(ctx, connections, b.Span, uint64(round), func(context.Context, *client) error {
-					_, err := c.send("GET", s.url+q.path, token)
+					_, err := send(c, "GET", s.url+q.path, token)
 					return err
 				})
 			}})
@@ -187,17 +185,14 @@ func relationships() string {
 	return "/api/v1/accounts/relationships?" + q.String()[1:]
 }
 
-// httpClient keeps its connections.
-type httpClient struct{ fasthttp.Client }
-
-func newHTTPClient() *httpClient {
-	return &httpClient{fasthttp.Client{MaxConnsPerHost: connections, ReadTimeout: 30 * time.Second, WriteTimeout: 10 * time.Second}}
+func newHTTPClient() *fasthttp.Client {
+	return &fasthttp.Client{MaxConnsPerHost: connections, ReadTimeout: 30 * time.Second, WriteTimeout: 10 * time.Second}
 }
 
-func get(url, token string) ([]byte, error) { return newHTTPClient().send("GET", url, token) }
+func get(url, token string) ([]byte, error) { return send(newHTTPClient(), "GET", url, token) }
 
 // send returns the answer. One other than 200 is an error.
-func (c *httpClient) send(method, url, token string) ([]byte, error) {
+func send(c *fasthttp.Client, method, url, token string) ([]byte, error) {
 	req, resp := fasthttp.AcquireRequest(), fasthttp.AcquireResponse()
 	defer fasthttp.ReleaseRequest(req)
 	defer fasthttp.ReleaseResponse(resp)
@@ -210,33 +205,31 @@ func (c *httpClient) send(method, url, token string) ([]byte, error) {
 	if code := resp.StatusCode(); code != fasthttp.StatusOK {
 		return nil, fmt.Errorf("%s %s: status %d: %.200s", method, url, code, resp.Body())
 	}
-	return append([]byte(nil), resp.Body()...), nil
+	return slices.Clone(resp.Body()), nil
 }
 
 // memoryClients is how many clients keep the server busy while it is weighed.
 const memoryClients = 16
 
-// weighings is how often the server is weighed, but not more than once in
-// leastPause.
+// weighings is how often memory is read, at most once in leastPause.
 const (
 	weighings  = 240
 	leastPause = 10 * time.Millisecond
 )
 
-// MemoryCase is the case of the work memory, and Earlier its other line, that of
-// the same server in the second quarter.
+// MemoryCase is the case of the work memory. Earlier is its other line, of the same server in
+// the second quarter.
 const (
 	MemoryCase = "server under the mix over HTTP, last quarter"
 	Earlier    = "second quarter"
 )
 
-// memory runs a mix of reads and changes through the API for a span of time and
-// weighs the server all the while. What counts is how much more it weighs in the
-// last quarter than in the second: the first is when pools and caches fill. Both
-// are medians of as many weighings, however short the span is.
+// memory runs a mix of reads and changes through the API and reads the server's resident
+// memory all the while. It compares the medians of the last and the second quarter: in the
+// first pools and caches fill.
 func (b *Bench) memory(ctx context.Context, _ []peer.Peer) error {
 	b.Progress("memory", fmt.Sprintf("mixed for %v", b.Memory), peer.KithName, 0)
-	s, err := b.kithSite(ctx)
+	s, err := b.startKith(ctx, peer.KithName)
 	if err != nil {
 		return err
 	}
@@ -266,7 +259,7 @@ func (b *Bench) memory(ctx context.Context, _ []peer.Peer) error {
 	return nil
 }
 
-// weighEach weighs in MiB, again after each pause, until ctx is done.
+// weighEach calls weigh after each pause until ctx is done. It returns MiB.
 func weighEach(ctx context.Context, pause time.Duration, weigh func() (int64, error)) (all []float64, err error) {
 	tick := time.NewTicker(pause)
 	defer tick.Stop()
@@ -284,8 +277,8 @@ func weighEach(ctx context.Context, pause time.Duration, weigh func() (int64, er
 	}
 }
 
-// overHTTP makes clients who read pages and states and follow and unfollow, in
-// about the proportions of LinkBench, as one of a hundred accounts each time.
+// overHTTP makes clients that read pages and states, follow and unfollow, about as often as
+// LinkBench does, each time as one of a hundred accounts.
 func (b *Bench) overHTTP(ctx context.Context, s *site) (func(context.Context, *client) error, error) {
 	const people = 100
 	accounts := b.Graph.Accounts()
@@ -305,7 +298,7 @@ func (b *Bench) overHTTP(ctx context.Context, s *site) (func(context.Context, *c
 			return nil
 		}
 		method, path := request(cl, id)
-		_, err := c.send(method, s.url+path, tokens[who])
+		_, err := send(c, method, s.url+path, tokens[who])
 		return err
 	}, nil
 }

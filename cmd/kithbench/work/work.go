@@ -1,15 +1,12 @@
-// Package work is what is asked of the peers: the loads that are timed, and the
-// questions that make sure, before any clock runs, that all peers answer alike.
+// Package work has the loads that are timed, and the questions that all peers must answer
+// alike before that.
 //
-// A case is one load that is the same for every peer that takes part in it. In
-// each round every case of a work has its turn, and in each case every peer, A B C
-// A B C, so that a machine that is busy for a while hurts all of them alike, and
-// cases may be compared with each other as peers may. What a case draws at random
-// it draws from a seed of the round, so that all peers are asked the same in the
-// same round.
+// A case is one load, the same for each of its peers. In each round every case of a work has
+// its turn, and in each case every peer (A B C, A B C), so that a machine that is busy for a
+// while slows all of them alike. A round has a seed for what is random in it, so all peers
+// are asked the same.
 //
-// After a turn that changes something the peer is asked whether what it
-// acknowledged is there. If not, the run ends: its figures would be worth nothing.
+// After a turn with changes the peer must have what it acknowledged, else the run ends.
 package work
 
 import (
@@ -30,32 +27,29 @@ import (
 	"kith/repo"
 )
 
-// Bench is what all works share.
+// Bench is shared by all works.
 type Bench struct {
-	Servers *server.Servers
-	Peers   []peer.Peer
-	Graph   *graph.Graph
-	Rounds  int
-	Span    time.Duration // of one peer in one round
-	Memory  time.Duration // of the work memory
-	// Progress is called before each turn.
-	Progress func(work, name, peer string, round int)
-	// Lines is what was measured so far.
-	Lines []report.Line
+	Servers  *server.Servers
+	Peers    []peer.Peer
+	Graph    *graph.Graph
+	Rounds   int
+	Span     time.Duration                            // of one peer in one round
+	Memory   time.Duration                            // of the work memory
+	Progress func(work, name, peer string, round int) // called before each turn
+	Lines    []report.Line                            // what was measured so far
 
-	kith *site // serves the peer kith, once a work has needed it
+	sites map[string]*site // servers of peers, by name, once a work has needed them
 }
 
-// Work is one of the works. It needs one of its peers at least, and those that are
-// there take part.
+// Work is one of the works. At least one of its peers must be there.
 type Work struct {
 	Name  string
 	Peers []string
 	run   func(b *Bench, ctx context.Context, peers []peer.Peer) error
 }
 
-// readers are the peers that answer questions in a way of their own: naive and
-// twotable-packed only change differently.
+// readers are the peers that differ in how they answer; naive and twotable-packed only
+// differ in how they change.
 var readers = []string{peer.KithName, peer.AloneName, peer.TwoTableName, peer.RedisName, peer.SyncedName}
 
 // Works are all works, in the order in which they run.
@@ -67,14 +61,14 @@ var Works = []Work{
 	{"spread", peer.Names, (*Bench).spread},
 	{"one", peer.Names, (*Bench).one},
 	{"states", readers, (*Bench).states},
-	{"page", append([]string{peer.PackedName}, readers...), (*Bench).pages},
+	{"page", readers, (*Bench).pages},
 	{"mixed", append([]string{peer.FreshName}, readers...), (*Bench).mixed},
 	{"contend", []string{peer.KithName}, (*Bench).contend},
 	{"http", []string{peer.KithName, peer.AloneName}, (*Bench).http},
 	{"memory", []string{peer.KithName}, (*Bench).memory},
 }
 
-// Run runs the work with those of its peers that are there.
+// Run runs the work with its peers.
 func (w Work) Run(ctx context.Context, b *Bench) error {
 	taking := slices.DeleteFunc(slices.Clone(b.Peers), func(p peer.Peer) bool { return !slices.Contains(w.Peers, p.Name()) })
 	if err := w.run(b, ctx, taking); err != nil {
@@ -85,20 +79,20 @@ func (w Work) Run(ctx context.Context, b *Bench) error {
 
 // Close stops what works have started.
 func (b *Bench) Close() {
-	if b.kith != nil {
-		b.kith.Stop()
+	for _, s := range b.sites {
+		s.Stop()
 	}
 }
 
-// The graphs that are loaded, by the names of cases: as it was read, and with the
-// accounts that works need and a time for each follow.
+// The graphs that are loaded, as cases name them: as it was read, and as [graph.Graph.Complete]
+// makes it.
 const (
 	AsFile    = "as the file is"
 	WithTimes = "each follow at a time of its own"
 )
 
-// Space measures what each peer takes for the graph it holds, an edge. name says
-// which graph, follows how many edges of it there are.
+// Space measures the bytes that each peer takes for an edge. The graph has a name and so many
+// follows.
 func (b *Bench) Space(ctx context.Context, peers []peer.Peer, name string, follows int) error {
 	for _, p := range peers {
 		b.Progress("space", name, p.Name(), 0)
@@ -118,7 +112,7 @@ func (b *Bench) Space(ctx context.Context, peers []peer.Peer, name string, follo
 	return nil
 }
 
-// Weighed notes one figure of which less is better.
+// Weighed adds one figure, of which less is better.
 func (b *Bench) Weighed(work, kase, unit, peer string, value float64) {
 	b.Lines = append(b.Lines, report.Line{Work: work, Case: kase, Unit: unit, Better: report.Lower, Peer: peer, Values: []float64{value}})
 }
@@ -129,13 +123,13 @@ type load struct {
 	turns []turn
 }
 
-// turn is what one peer does in each round.
+// turn is the part of one peer in each round.
 type turn struct {
 	peer string
 	take func(ctx context.Context, round int) (report.Round, error)
 }
 
-// rate is the case of a work that counts how much is done in a second.
+// rate makes a case that counts how much is done in a second.
 func rate(work, name, unit string, turns []turn) load {
 	return load{report.Line{Work: work, Case: name, Unit: unit, Better: report.Higher}, turns}
 }
@@ -148,12 +142,12 @@ func each(peers []peer.Peer, take func(ctx context.Context, p peer.Peer, round i
 	return turns
 }
 
-// asking makes turns of clients who ask one thing after the other.
+// asking makes turns in which clients ask one thing after the other.
 func (b *Bench) asking(peers []peer.Peer, clients int, do func(ctx context.Context, p peer.Peer, c *client) error) []turn {
 	return each(peers, func(ctx context.Context, p peer.Peer, round int) (report.Round, error) {
 		seed := uint64(round)
 		if p.Name() == peer.FreshName {
-			seed += 1 << 32 // it is on kith's data, and would find followed what kith has followed
+			seed += 1 << 32 // kith, with the same data, has already made the follows of the other seed
 		}
 		return drive(ctx, clients, b.Span, seed, func(ctx context.Context, c *client) error { return do(ctx, p, c) })
 	})
@@ -187,29 +181,27 @@ func (b *Bench) run(ctx context.Context, loads ...load) error {
 	return nil
 }
 
-// client is one of those who ask at once.
+// client is one of several that ask at the same time.
 type client struct {
 	*rand.Rand
-	n    int             // which one it is
-	took []time.Duration // of what was done
-	lost int64           // what was given up
+	n    int             // its index
+	took []time.Duration // by each call that succeeded
+	lost int64           // calls that gave up
 }
 
-// least is how many calls a client makes on average, however long they take:
-// where calls are about as long as the span, a round would have little but those
-// that all begin at once. Not each client: where they fight for one row, the one
-// that loses most may take a minute for three calls.
+// least is how many calls a client makes on average, however long they take: else a round
+// with calls as long as the span would have only those that all begin at once. It is no
+// least for each client: one that loses most swaps may take a minute for three calls.
 const least = 3
 
-// drive lets clients do one thing after the other for a span of time, and until
-// they have done it least times each on average, and returns what they did and how
-// long each thing took.
+// drive lets clients call do for a span of time, and until they have called it least times on
+// average.
 func drive(ctx context.Context, clients int, span time.Duration, seed uint64, do func(ctx context.Context, c *client) error) (report.Round, error) {
 	all := make([]*client, clients)
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	begin := time.Now()
-	var missing atomic.Int64 // calls until there are enough
+	var missing atomic.Int64 // how many calls more are needed
 	missing.Store(int64(clients) * least)
 	var done sync.WaitGroup
 	for i := range all {
@@ -232,8 +224,7 @@ func drive(ctx context.Context, clients int, span time.Duration, seed uint64, do
 	return summary(all, took), nil
 }
 
-// call does one thing. Losing too often is counted, anything else that goes wrong
-// ends the run: its figures would be worth nothing.
+// call calls do once. It counts a change that gave up; any other error ends the run.
 func (c *client) call(ctx context.Context, do func(ctx context.Context, c *client) error) error {
 	start := time.Now()
 	err := do(ctx, c)
@@ -260,8 +251,7 @@ func summary(all []*client, took time.Duration) report.Round {
 	return r
 }
 
-// quantile is the smallest of the values, in microseconds, that so large a part of
-// them does not exceed: the 99th of 100 for 0.99.
+// quantile is in microseconds: for 0.99 of 100 values, the 99th.
 func quantile(sorted []time.Duration, q float64) float64 {
 	if len(sorted) == 0 {
 		return 0

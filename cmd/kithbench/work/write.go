@@ -14,18 +14,17 @@ import (
 	"kith/cmd/kithbench/report"
 )
 
-// Stars is how many accounts with full lists the works need in all: one for each
-// case and round of hot and contend, and one on which processes warm up.
+// Stars is how many accounts with full lists the works need: one for each case and round of
+// hot and contend, and one for processes to warm up.
 func Stars(rounds int) int { return (len(hotClients)+len(processes))*rounds + 1 }
 
 var hotClients = []int{64, 256}
 
-// mostNaive is the most clients that fight for one row by themselves: a call of
-// one of 256 takes about two seconds, so that a round of one says nothing.
+// mostNaive is the most clients of naive on one row: with 256 of them a call takes about two
+// seconds, so a round says nothing.
 const mostNaive = 64
 
-// hot lets n clients follow one account that has a full list already, each time
-// by a new account. The follower's own row is part of it.
+// hot lets n clients follow one account with a full list, each time by a new account.
 func (b *Bench) hot(ctx context.Context, peers []peer.Peer) error {
 	var loads []load
 	for i, n := range hotClients {
@@ -46,16 +45,16 @@ func (b *Bench) hot(ctx context.Context, peers []peer.Peer) error {
 	return b.run(ctx, loads...)
 }
 
-// firstFan is before the first of those who follow a star while it is timed.
+// firstFan is the id before that of the first new follower of a star.
 func firstFan(star int) uint64 { return graph.Fresh + uint64(star)*graph.FreshEach }
 
-// fansOf has new accounts from first on follow one.
+// fansOf lets new accounts, from first on, follow one.
 func fansOf(star, first uint64) func(*client, uint32) pair {
 	return func(_ *client, n uint32) pair { return pair{first + uint64(n), star} }
 }
 
-// spread lets clients follow and unfollow all over the graph, as often as its
-// own degrees say. A client unfollows only what it followed.
+// spread lets clients follow and unfollow all over the graph, by its degrees. A client
+// unfollows only what it followed.
 func (b *Bench) spread(ctx context.Context, peers []peer.Peer) error {
 	var loads []load
 	for _, n := range []int{64, 256} {
@@ -73,8 +72,8 @@ func (b *Bench) pairs(c *client, _ uint32) (e pair) {
 	return e
 }
 
-// one is one follow at a time on an idle machine: how long it takes. The follows
-// are dropped again when the clock has stopped.
+// one measures how long one follow takes on an idle machine. The follows are undone when the
+// clock has stopped.
 func (b *Bench) one(ctx context.Context, peers []peer.Peer) error {
 	return b.run(ctx, load{report.Line{Work: "one follow", Case: "1 client", Unit: "ms", Better: report.Lower},
 		each(peers, func(ctx context.Context, p peer.Peer, round int) (report.Round, error) {
@@ -87,9 +86,8 @@ func (b *Bench) one(ctx context.Context, peers []peer.Peer) error {
 		})})
 }
 
-// gained compares the number of an account's followers with what it was before a
-// round of follows. One that was given up may have been made after all, if its
-// answer was lost.
+// gained checks how many followers an account gains in a round. A follow that gave up may
+// have been made all the same, if its answer was lost.
 func gained(ctx context.Context, p peer.Peer, id uint64, take func() (report.Round, error)) (report.Round, error) {
 	before, err := p.Counts(ctx, []uint64{id})
 	if err != nil {
@@ -111,11 +109,11 @@ func gained(ctx context.Context, p peer.Peer, id uint64, take func() (report.Rou
 	})
 }
 
-// settled is how long a peer may take until its answers have all that it
-// acknowledged. Only kith needs any of it, whose counts may be a second old.
+// settled is how long a peer may take until it shows all that it acknowledged. Only kith
+// needs it: its counts may be a second old.
 const settled = 3 * time.Second
 
-// eventually asks until an answer is right or it should be.
+// eventually repeats a check until it passes or settled is over.
 func eventually(ctx context.Context, check func(context.Context) error) error {
 	for begin := time.Now(); ; {
 		err := check(ctx)
@@ -130,13 +128,12 @@ func eventually(ctx context.Context, check func(context.Context) error) error {
 	}
 }
 
-// ledger is clients who change edges and write down what they did, each for
-// itself.
+// ledger records the changes that each client makes.
 type ledger struct {
 	peer    peer.Peer
-	next    func(c *client, n uint32) pair // what the n-th change of all is about
+	next    func(c *client, n uint32) pair // the edge of the n-th change of all
 	changes atomic.Uint32
-	mine    [][]pair // of each client, what it follows and may unfollow
+	mine    [][]pair // of each client: what it has followed
 	done    [][]entry
 }
 
@@ -148,14 +145,14 @@ type entry struct {
 	follow, unknown bool
 }
 
-// changesFrom is the moment of the first change, later than all of the graph.
+// changesFrom is the time of the first change, later than every follow of the graph.
 const changesFrom = 1_720_000_000
 
 func newLedger(p peer.Peer, clients int, next func(*client, uint32) pair) *ledger {
 	return &ledger{peer: p, next: next, mine: make([][]pair, clients), done: make([][]entry, clients)}
 }
 
-// drive lets the clients change edges for a span of time and checks what they did.
+// drive lets the clients make changes and then checks them.
 func (l *ledger) drive(ctx context.Context, span time.Duration, seed int, do func(context.Context, *client) error) (report.Round, error) {
 	r, err := drive(ctx, len(l.done), span, uint64(seed), do)
 	if err == nil {
@@ -189,14 +186,14 @@ func (l *ledger) change(ctx context.Context, c *client) error {
 	return err
 }
 
-// How many edges are checked after a round, and the accounts of how many of them.
+// How many edges are checked after a round, and for how many of them both accounts are.
 const (
 	edgesChecked = 256
 	pairsChecked = 12
 )
 
-// check looks for the last changes from both sides, and whether the lists of
-// accounts are as long as their counts say.
+// check checks the last changes from both sides, and that lists are as long as their counts
+// say.
 func (l *ledger) check(ctx context.Context) error {
 	last := l.last()
 	for _, e := range last {
@@ -219,11 +216,11 @@ func (l *ledger) check(ctx context.Context) error {
 	return nil
 }
 
-// last are the last changes of edges that only one client has touched: which of
-// two clients came last is unknown. The latest of each client come first.
+// last returns the last changes of edges that only one client has changed: of two clients it
+// is unknown which came last. The latest change of each client comes first.
 func (l *ledger) last() (all []entry) {
 	const several = -1
-	by := map[pair]int{} // client
+	by := map[pair]int{} // the client that changed the edge
 	longest := 0
 	for n, done := range l.done {
 		longest = max(longest, len(done))
