@@ -4,7 +4,6 @@ import (
 	"encoding"
 	"fmt"
 	"io"
-	"log/slog"
 	"strings"
 )
 
@@ -40,9 +39,6 @@ func (s Secret) Format(f fmt.State, _ rune) { io.WriteString(f, s.shown) }
 
 // String returns the mark.
 func (s Secret) String() string { return s.shown }
-
-// LogValue returns the mark.
-func (s Secret) LogValue() slog.Value { return slog.StringValue(s.shown) }
 
 // MarshalText returns the mark.
 func (s Secret) MarshalText() ([]byte, error) { return []byte(s.shown), nil }

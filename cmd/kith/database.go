@@ -27,7 +27,10 @@ func openDatabase(ctx context.Context, c config.MySQL, m *db.Metrics) (*sqlx.DB,
 
 // openSchema opens the database that the settings name, and the migrations on it.
 func openSchema(ctx context.Context, c config.MySQL, more db.Config) (*sqlx.DB, *schema.Schema, error) {
-	more.DSN, more.TLS = c.DSN.Reveal(), db.TLS{CA: c.TLSCA, Cert: c.TLSCert, Key: c.TLSKey, Name: c.TLSName}
+	more.DSN = c.DSN.Reveal()
+	if !ownDatabase(devFolder, more.DSN) { // that of a `kith dev` is a socket, which has no TLS
+		more.TLS = db.TLS{CA: c.TLSCA, Cert: c.TLSCert, Key: c.TLSKey, Name: c.TLSName}
+	}
 	pool, err := db.Open(ctx, more)
 	switch {
 	case errors.Is(err, db.ErrTLS):

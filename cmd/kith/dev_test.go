@@ -151,6 +151,7 @@ func tryCompanionSettings(t *testing.T, dir string) {
 		{nil, nil, " 1 2 3 4 * "},
 		{nil, []string{"--cron-trim", "2 2 3 4 *"}, " 2 2 3 4 * "},
 		{[]string{"KITH_CRON_TRIM=3 2 3 4 *"}, nil, " 3 2 3 4 * "},
+		{[]string{"KITH_MYSQL_TLS_CA=" + file}, nil, " 1 2 3 4 * "}, // for another database
 		{nil, []string{"--config", file}, " 4 2 3 4 * "},
 		{on(dbtest.FreshDSN(t)), nil, "older than this program"}, // a database of its own
 		{migrated(t), nil, " */5 * * * * "},

@@ -47,6 +47,9 @@ func (c *exportCmd) write(fill func(io.Writer) error) error {
 	if c.File == "" || c.File == "-" {
 		return fill(os.Stdout)
 	}
+	if info, err := os.Stat(c.File); err == nil && !info.Mode().IsRegular() {
+		return wrong("export: %s is no file that can be replaced: for standard output give -", c.File)
+	}
 	part := c.File + ".part"
 	file, err := os.Create(part)
 	if err != nil {

@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -110,6 +111,15 @@ func TestExport_File(t *testing.T) {
 		t.Errorf("export of the import is %q, want %q", sorted(out), edges)
 	}
 	runKith(t, dir, env, nil, "export", "nowhere/out").wantsRefusal(t, "nowhere/out")
+	// A pipe or /dev/null is not replaced by a file.
+	pipe := filepath.Join(dir, "pipe")
+	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	runKith(t, dir, env, nil, "export", "pipe").wantsExit(t, exitUsage, "pipe is no file that can be replaced")
+	if info, err := os.Stat(pipe); err != nil || info.Mode()&os.ModeNamedPipe == 0 {
+		t.Errorf("the pipe is now %v, %v", info, err)
+	}
 }
 
 // Elsewhere than on a terminal progress is a line every few seconds.
