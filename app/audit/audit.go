@@ -99,7 +99,7 @@ func Run(ctx context.Context, cfg Config) (Summary, error) {
 	cfg.Collect = cmp.Or(cfg.Collect, DefaultCollect)
 	begun := cfg.Now()
 	a := &auditor{cfg: cfg, start: uint32(begun.Unix()), sums: newSums(cfg.Slices), rebuilds: map[uint64]*rebuilding{}, bad: map[uint64]bool{}, pairs: map[pair]bool{},
-		short: map[uint64][]Fault{}, unsound: map[uint64]bool{}, existed: map[uint64]bool{}, unknown: map[uint64][]uint64{}, sum: Summary{Faults: map[Kind]int64{}}}
+		short: map[uint64][]Fault{}, unsound: map[uint64]bool{}, existed: map[uint64]bool{}, lacking: map[uint64]int{}, unknown: map[uint64][]uint64{}, sum: Summary{Faults: map[Kind]int64{}}}
 	err := a.run(ctx)
 	if err == nil {
 		err = a.names(ctx)
@@ -129,6 +129,7 @@ type auditor struct {
 	unsound    map[uint64]bool        // whether entries of a row are lost, as far as it was looked at
 	pairs      map[pair]bool          // suspects that one row alone shows
 	existed    map[uint64]bool        // unknown accounts that existed once: they have a row, an archive or many who name them
+	lacking    map[uint64]int         // how much of what others say they did their own rows lack
 	unknown    map[uint64][]uint64    // unknown accounts by the rows that name them
 	orphanRows int64                  // rows and archives of unknown accounts, also past what existed holds
 	doubt      error                  // why no account counts as unknown

@@ -80,7 +80,8 @@
 //
 //   - an id in which a bit flipped: the row names an account that does not exist, and
 //     another row says that the account did something which its own row lacks
-//   - a row that is gone, of an account that exists and two or more others name
+//   - a row that is gone, of an account that exists and two or more others name, or one
+//     that was made anew since: it has less of what the account did than others say it did
 //   - all that would be taken away because a row that has lost entries lacks it
 //   - in an audit of one account: an unknown id without a row, since only all rows show
 //     whether it stands where another was overwritten

@@ -95,7 +95,7 @@ func (a *auditor) others(ctx context.Context, id uint64) (suspects []pair, err e
 			}); err != nil {
 				return nil, err
 			}
-			suspects = append(suspects, unmatched(found)...)
+			suspects = append(suspects, a.unmatched(found)...)
 		}
 		if err := a.step(ctx, "others", int64(done+len(part)), int64(len(named))); err != nil {
 			return nil, err

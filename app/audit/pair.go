@@ -44,13 +44,14 @@ func (a *auditor) differing(ctx context.Context) (suspects []pair, err error) {
 		if err := w.run(ctx); err != nil {
 			return nil, err
 		}
-		suspects = append(suspects, unmatched(found)...)
+		suspects = append(suspects, a.unmatched(found)...)
 	}
 	return suspects, nil
 }
 
-// unmatched returns the pairs whose entries are not the same from both sides.
-func unmatched(found []entry) (out []pair) {
+// unmatched returns the pairs whose entries are not the same from both sides, and notes
+// whose own row lacks what the other says it did.
+func (a *auditor) unmatched(found []entry) (out []pair) {
 	slices.SortFunc(found, entry.compare)
 	for len(found) > 0 {
 		n := 1
@@ -58,7 +59,11 @@ func unmatched(found []entry) (out []pair) {
 			n++
 		}
 		if n != 2 || found[0].out == found[1].out || found[0].kind == follow && found[0].at != found[1].at {
-			out = append(out, pairOf(found[0].ends()))
+			from, to := found[0].ends()
+			out = append(out, pairOf(from, to))
+			if !slices.ContainsFunc(found[:n], func(e entry) bool { return e.out }) {
+				a.lacking[from]++
+			}
 		}
 		found = found[n:]
 	}
@@ -74,7 +79,7 @@ func (a *auditor) verify(ctx context.Context, suspects []pair) error {
 	suspects = slices.Compact(suspects)
 	suspects, err := a.splitUnknown(ctx, suspects)
 	if err == nil {
-		err = a.reportRowless(ctx, suspects)
+		err = a.reportLost(ctx, suspects)
 	}
 	for i, p := range suspects {
 		if err == nil {
@@ -91,22 +96,41 @@ func (a *auditor) verify(ctx context.Context, suspects []pair) error {
 	return err
 }
 
-// reportRowless reports accounts that have no row though two or more others name them:
-// their row is lost. If only one names it, the pair is compared as any other.
-func (a *auditor) reportRowless(ctx context.Context, suspects []pair) error {
+// reportLost reports accounts whose row was lost, so that nothing is taken from others
+// because it lacks that: those that have no row though two or more others name them, and
+// those whose row has less of what they did than it lacks, as one that was made anew by
+// the first edit after the loss. A single entry is one half of an edge.
+func (a *auditor) reportLost(ctx context.Context, suspects []pair) error {
 	named := count(suspects)
 	maps.DeleteFunc(named, func(_ uint64, n int) bool { return n < 2 })
 	rows, err := a.cfg.Rows.Outlines(ctx, slices.Collect(maps.Keys(named)))
 	if err != nil {
 		return err
 	}
-	for id := range named {
-		if _, is := rows[id]; !is {
-			a.bad[id] = true
-			f := fault(Row, id, "there is no row, but the rows of %d others name the account", named[id])
-			f.Rebuild, f.Err = id, lostError(id)
-			a.report(f)
+	for _, id := range slices.Sorted(maps.Keys(named)) {
+		f := fault(Row, id, "there is no row, but the rows of %d others name the account", named[id])
+		if _, is := rows[id]; is {
+			did := 0
+			if a.lacking[id] < 2 {
+				continue
+			}
+			x, err := a.examine(ctx, id, false)
+			if err != nil {
+				return err
+			}
+			x.each(func(e entry) {
+				if e.out {
+					did++
+				}
+			})
+			if did >= a.lacking[id] {
+				continue
+			}
+			f = fault(Row, id, "its row lacks %d follows, blocks and requests that the rows of others know of, and has only %d", a.lacking[id], did)
 		}
+		a.bad[id] = true
+		f.Rebuild, f.Err = id, lostError(id)
+		a.report(f)
 	}
 	return nil
 }

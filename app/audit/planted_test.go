@@ -403,6 +403,15 @@ func TestRun_Planted(t *testing.T) {
 		"HalfBlockBlocker": {plant: func(s *scene) { s.plant(s.a, func(d *relation.Draft) { d.Put(list.Blocking, s.b, 9) }) }, kinds: "block",
 			about: func(s *scene) []uint64 { return []uint64{s.a, s.b} },
 			want:  func(s *scene) []want { return []want{{s.a, s.b, list.IsBlocking}, {s.b, s.a, list.IsBlockedBy}} }},
+		"RowLostThenWritten": {plant: func(s *scene) {
+			s.follow(s.a, s.fans[9])
+			s.truth = s.graph()
+			s.exec(`DELETE FROM relation WHERE bucket = ? AND account_id = ?`, repo.Bucket(s.fans[9]), s.fans[9])
+			s.plant(s.fans[9], func(d *relation.Draft) { d.AddFollower(s.a, uint32(s.now.Unix())) })
+		}, truth: true, kinds: "row", rebuild: true},
+		"Phantom": {plant: func(s *scene) {
+			s.exec(`UPDATE relation SET updated_at = 0, ver = ver + 1 WHERE bucket = ? AND account_id = ?`, repo.Bucket(s.fans[9]), s.fans[9])
+		}, truth: true, kinds: "row", rebuild: true},
 		"HalfBlockBlocked": {plant: func(s *scene) { s.plant(s.a, func(d *relation.Draft) { d.Put(list.BlockedBy, s.b, 9) }) }, kinds: "block",
 			want: func(s *scene) []want { return []want{{s.a, s.b, nothing}} }},
 		"HalfBlockOfFriend": {plant: func(s *scene) { s.plant(s.star, func(d *relation.Draft) { d.Put(list.Blocking, s.fans[0], 9) }) }, kinds: "block conflict",

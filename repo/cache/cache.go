@@ -69,8 +69,8 @@ type Cache interface {
 	// returns the keys of which a higher ver is held, with that ver: mostly of a later
 	// commit. Whoever finds in the database that it is not calls Disown.
 	Put(ctx context.Context, entries []Entry) (ahead map[string]uint64)
-	// Disown drops keys like Drop, whose entries are of a history that the database
-	// has lost, and logs it: their vers are higher than those that the database has.
+	// Disown drops keys like Drop, whose entries the database has lost, and logs and
+	// counts it: their vers are higher than those it has, or it has no such rows.
 	Disown(ctx context.Context, keys []string)
 	// Drop forgets keys. Like Put it leaves dirty keys behind, and does not stop when
 	// ctx ends.

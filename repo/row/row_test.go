@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -147,7 +148,8 @@ func TestStore_Swap(t *testing.T) {
 func TestStore_Swap_Phantom(t *testing.T) {
 	for name, n := range map[string]int{"Statement": 2, "Transaction": 60} {
 		t.Run(name, func(t *testing.T) {
-			s, _ := newStore(t, cachetest.Local(t))
+			c := &disowner{Cache: cachetest.Local(t)}
+			s, _ := newStore(t, c)
 			ids := dbtest.IDs(t, n)
 			swapped(t, s, write(t, s, ids, "one"))
 			rows := write(t, s, ids, "two")
@@ -155,11 +157,25 @@ func TestStore_Swap_Phantom(t *testing.T) {
 			if won, err := s.Swap(t.Context(), rows); err != nil || won {
 				t.Fatalf("got %v, %v; want lost", won, err)
 			}
+			if want := "t1:" + strconv.FormatUint(ids[0], 36); !slices.Equal(c.disowned, []string{want}) {
+				t.Errorf("disowned %v, want %s", c.disowned, want)
+			}
 			wantText(t, s, ids[:1], "empty")
 			swapped(t, s, write(t, s, ids, "three"))
 			wantText(t, s, ids, "three")
 		})
 	}
+}
+
+// disowner notes what the cache is told that the database has lost.
+type disowner struct {
+	cache.Cache
+	disowned []string
+}
+
+func (d *disowner) Disown(ctx context.Context, keys []string) {
+	d.disowned = append(d.disowned, keys...)
+	d.Cache.Disown(ctx, keys)
 }
 
 func TestStore_Locked(t *testing.T) {

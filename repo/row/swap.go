@@ -167,8 +167,7 @@ func (s *Store[R]) resolve(ctx context.Context, rows []R, err error) (won bool, 
 	case err == nil:
 		return true, nil
 	case errors.Is(err, errNoBase):
-		s.Drop(ctx, rows)
-		return false, nil
+		return false, s.disown(ctx, rows)
 	case db.Lost(err), len(rows) == 0 && db.OutcomeUnknown(err) && ctx.Err() == nil: // nothing was sent
 		return false, nil
 	case db.OutcomeUnknown(err):
@@ -179,6 +178,23 @@ func (s *Store[R]) resolve(ctx context.Context, rows []R, err error) (won bool, 
 		s.Drop(ctx, rows) // an engine that shards may have stored some
 		return false, fmt.Errorf("swap %d rows of %s: %w", len(rows), s.kind.Table, db.Wrap(err))
 	}
+}
+
+// disown drops rows, of which the database has lost some, and has the cache say so.
+func (s *Store[R]) disown(ctx context.Context, rows []R) error {
+	s.Drop(ctx, rows)
+	now, err := s.stored(ctx, s.kind.ids(rows), `''`)
+	if err != nil {
+		return fmt.Errorf("find out which rows of %s are lost: %w", s.kind.Table, err)
+	}
+	var lost []uint64
+	for i := range rows {
+		if m := s.kind.Meta(&rows[i]); m.Ver > m.step && now[m.AccountID].UpdatedAt == neverUpdated {
+			lost = append(lost, m.AccountID)
+		}
+	}
+	s.rows.Disown(ctx, lost)
+	return nil
 }
 
 // readBackTime bounds a read after an unknown outcome, whatever is left of the
