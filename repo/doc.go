@@ -66,7 +66,7 @@
 //	holder         the process that has a lease: host, process and a token
 //
 //	reject         a line that an import could not use, with the reason
-//	audit          the check that what must hold of the rows does hold (app/audit)
+//	audit          the check that the rows agree with each other and with themselves (app/audit)
 //	fault          one thing that does not hold
 //	slice          the edges of one hash value, summed up from both sides by an audit
 //	suspect        a pair of accounts whose rows seemed to differ while an audit walked

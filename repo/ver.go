@@ -28,6 +28,10 @@ const (
 	// changed.
 	StepMean = stepRange/2 + MinStep
 
+	// MaxVer is past what a row reaches; a higher ver is damage, and it leaves no room
+	// for steps.
+	MaxVer = 1<<63 - 1
+
 	stepRange = 1 << 29
 )
 

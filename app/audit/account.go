@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"kith/repo"
 	"kith/repo/list"
 	"kith/repo/relation"
 )
@@ -80,6 +81,9 @@ func (x *examined) onRow(r relation.Row) error {
 		x.wrong(Column, "kept_followers, kept_following, blocks are %d, %d, %d, those of the list are %d, %d, %d",
 			r.KeptFollowers, r.KeptFollowing, r.Blocks, want.KeptFollowers, want.KeptFollowing, want.Blocks)
 	}
+	if r.Ver > repo.MaxVer {
+		x.wrong(Row, "its ver is %d, which edits may not be able to raise: set ver to %d with SQL, then type kith cache renew", r.Ver, uint64(repo.MaxVer/2))
+	}
 	x.views = append(x.views, v)
 	return nil
 }
@@ -95,7 +99,7 @@ func (x *examined) onSegment(g relation.Segment) error {
 		x.wrong(Segment, "the header of the %s segment %d (n %d, newest %d/%d, oldest %d/%d) is not that of its list, which has %d entries of that section and %d in all",
 			g.Section, g.Seq, g.N, g.NewestAt, g.NewestID, g.OldestAt, g.OldestID, v.Len(g.Section), entries(v))
 	}
-	if x.row.Ver > 0 && (g.Ver > x.row.Ver || g.After(x.row.Ver)) {
+	if 0 < x.row.Ver && x.row.Ver <= repo.MaxVer && (g.Ver > x.row.Ver || g.After(x.row.Ver)) {
 		x.wrong(Segment, "the %s segment %d with ver %d is newer than the row, whose ver is %d", g.Section, g.Seq, g.Ver, x.row.Ver)
 	}
 	for s := list.Friends; s <= list.Options; s++ {
@@ -208,7 +212,7 @@ func (x *examined) end() {
 
 // compareArchive compares what the row says of its archive with the archive, and
 // returns what is wrong in words.
-func (x *examined) compareArchive() (wrong string) {
+func (x *examined) compareArchive() string {
 	said, err := x.row.Archive()
 	if err != nil {
 		return fmt.Sprintf("what the row says of its archive cannot be read (%v)", err)
@@ -216,17 +220,20 @@ func (x *examined) compareArchive() (wrong string) {
 	if said.Covers(&x.archive) {
 		return ""
 	}
-	wrong = "what the row says of its archive, in number or how new it is, is not what is there:"
+	var numbers []string
 	for s := list.Friends; s <= list.Options; s++ {
 		n, is := said.Len(s), x.archive.Len(s)
 		if n != is {
-			wrong += fmt.Sprintf(" %s %d, there are %d;", s, n, is)
+			numbers = append(numbers, fmt.Sprintf("it says %d %s, there are %d", n, s, is))
 		}
 		if n > is && relation.Own(s) {
 			x.short, x.shortOwn = true, true
 		}
 	}
-	return wrong
+	if len(numbers) == 0 {
+		return "the row says that its archive is older than it is"
+	}
+	return "the row does not say what is in its archive: " + strings.Join(numbers, ", ")
 }
 
 // doubles returns the ids that stand more than once in row and archive.

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"maps"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -484,6 +485,24 @@ func TestRun_Planted(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// A ver that has no room for steps is reported with what to do by hand, of an account with
+// an archive and of one without.
+func TestRun_VerPastTheEnd(t *testing.T) {
+	s := newScene(t)
+	for _, id := range []uint64{s.star, s.a} {
+		set := func(ver uint64) {
+			s.exec(`UPDATE relation SET ver = ? WHERE bucket = ? AND account_id = ?`, ver, repo.Bucket(id), id)
+		}
+		set(math.MaxUint64)
+		if sum, faults := s.audit(true); sum.Remain() != 1 || kinds(faults) != "row" || !strings.Contains(faults[0].String(), "set ver to 4611686018427387903") {
+			t.Errorf("got %v, want one fault, with what to do", faults)
+		}
+		set(4611686018427387903)
+		s.clean()
+		s.follow(id, s.b)
 	}
 }
 

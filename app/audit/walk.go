@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 
+	"kith/repo"
 	"kith/repo/list"
 	"kith/repo/relation"
 )
@@ -64,7 +65,7 @@ func (w *walk) run(ctx context.Context) error {
 // simple returns the list of a row without an archive and without faults of its own.
 func simple(r relation.Row) (list.View, bool) {
 	v, err := list.Parse(r.List)
-	return v, err == nil && v.Check() == nil && relation.Kept(v) == r.Counts && len(r.Archived) == 0 && relation.ColumnsOf(v.Len) == r.Columns && len(contradictions(v)) == 0
+	return v, err == nil && v.Check() == nil && r.Ver <= repo.MaxVer && relation.Kept(v) == r.Counts && len(r.Archived) == 0 && relation.ColumnsOf(v.Len) == r.Columns && len(contradictions(v)) == 0
 }
 
 // read reads the accounts of a range of keys that have an archive, and those of closer.

@@ -98,6 +98,10 @@ func (c *auditCmd) fault(f audit.Fault) error {
 	if f.Err != nil {
 		out.Error = f.Err.Error()
 	}
+	if f.Rebuild != 0 {
+		rebuild := strconv.FormatUint(f.Rebuild, 10)
+		out.Rebuild = &rebuild
+	}
 	return c.line(out)
 }
 
@@ -109,7 +113,8 @@ type faultObject struct {
 	Fault    string  `json:"fault"`
 	Repaired bool    `json:"repaired"`
 	Note     string  `json:"note"`
-	Error    string  `json:"error"` // why it is not repaired
+	Error    string  `json:"error"`   // why it is not repaired
+	Rebuild  *string `json:"rebuild"` // the account that kith audit --rebuild puts right; null: it takes no rebuild
 }
 
 // summary prints the numbers; as JSON, one object that has them by name.

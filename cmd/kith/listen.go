@@ -21,7 +21,7 @@ func listen(setting, address string) (net.Listener, error) {
 	l, err := net.Listen("tcp", address)
 	switch {
 	case errors.Is(err, syscall.EADDRINUSE):
-		return nil, fmt.Errorf("%s (%s): %s is in use by another program: end that or choose another address", setting, flag, address)
+		return nil, fmt.Errorf("%s (%s): %s is in use already: end the program that listens there, or choose another address", setting, flag, address)
 	case errors.Is(err, syscall.EACCES):
 		return nil, fmt.Errorf("%s (%s): this user may not serve on %s: choose a port from 1024 on", setting, flag, address)
 	case err != nil:

@@ -24,7 +24,7 @@ func own(path string, info fs.FileInfo, denied fs.FileMode) error {
 	case !ok || int(stat.Uid) != os.Geteuid():
 		return fmt.Errorf("%s: %w: it belongs to another user", path, ErrForeign)
 	case mode.Perm()&denied != 0:
-		return fmt.Errorf("%s: %w: others may use it (mode %04o): take that away with `chmod go-rwx`", path, ErrForeign, mode.Perm())
+		return fmt.Errorf("%s: %w: others may use it (mode %04o): take that away with `chmod go-rwx %[1]s`", path, ErrForeign, mode.Perm())
 	}
 	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -176,6 +177,23 @@ type disowner struct {
 func (d *disowner) Disown(ctx context.Context, keys []string) {
 	d.disowned = append(d.disowned, keys...)
 	d.Cache.Disown(ctx, keys)
+}
+
+// A row in a wrong bucket, which only a walk comes across, is an error that says where.
+func TestStore_Walk_WrongBucket(t *testing.T) {
+	s, _ := newStore(t, cachetest.Local(t))
+	ids := dbtest.IDs(t, 1)
+	id, wrong := ids[0], (repo.Bucket(ids[0])+1)%repo.Buckets
+	swapped(t, s, write(t, s, ids, "one"))
+	walk := func() error { return s.Walk(t.Context(), 0, 1000, func(note) error { return nil }) }
+	dbtest.DB(t).MustExec(`UPDATE affinity SET bucket = ? WHERE bucket = ? AND account_id = ?`, wrong, repo.Bucket(id), id)
+	if err, want := walk(), fmt.Sprintf("account %d lies in bucket %d", id, wrong); err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("got %v, want %q", err, want)
+	}
+	dbtest.DB(t).MustExec(`DELETE FROM affinity WHERE bucket = ? AND account_id = ?`, wrong, id)
+	if err := walk(); err != nil {
+		t.Error(err)
+	}
 }
 
 func TestStore_Locked(t *testing.T) {

@@ -207,7 +207,13 @@ func (s *Store[R]) Walk(ctx context.Context, after uint64, limit int, each func(
 		rows, err := s.db.QueryxContext(ctx, `SELECT account_id, ver, updated_at, list`+s.columns+` FROM `+s.kind.Table+
 			` WHERE bucket = ? AND account_id > ? AND account_id <= ? ORDER BY account_id LIMIT ?`, p.Bucket, p.After, p.Last, p.Limit)
 		if err == nil {
-			err = s.scan(rows, func(_ uint64, r R) error { n++; return each(r) })
+			err = s.scan(rows, func(id uint64, r R) error {
+				if b := repo.Bucket(id); b != p.Bucket {
+					return fmt.Errorf("a row of account %d lies in bucket %d, where nothing finds it: move it to bucket %d with SQL, or delete it", id, p.Bucket, b)
+				}
+				n++
+				return each(r)
+			})
 		}
 		return n, db.Wrap(err)
 	})
