@@ -230,9 +230,8 @@ func (r *Reader[V]) Forget(ctx context.Context, ids []uint64) {
 	r.Cache.Drop(ctx, r.keys(ids))
 }
 
-// Disown is Forget of rows that the database has lost.
+// Disown is for rows that the database has lost, after Forget.
 func (r *Reader[V]) Disown(ctx context.Context, ids []uint64) {
-	r.Flight.Forget(ids)
 	if len(ids) > 0 {
 		r.Cache.Disown(ctx, r.keys(ids))
 	}
