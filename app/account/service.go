@@ -13,8 +13,8 @@ import (
 	"kith/repo/list"
 )
 
-// MaxDisplayName is the length of a display name in characters.
-const MaxDisplayName = 100
+// maxDisplayName is the length of a display name in characters.
+const maxDisplayName = 100
 
 // names matches a username: as in Mastodon, letters, digits and underscores, with dots
 // and dashes inside.
@@ -72,7 +72,7 @@ func (f Fresh) check() error {
 	switch {
 	case !names.MatchString(f.Username):
 		return app.Refuse(app.Unprocessable, "Validation failed: Username must be 1 to 60 letters, digits and underscores, with dots and dashes inside")
-	case !utf8.ValidString(f.DisplayName) || utf8.RuneCountInString(f.DisplayName) > MaxDisplayName:
+	case !utf8.ValidString(f.DisplayName) || utf8.RuneCountInString(f.DisplayName) > maxDisplayName:
 		return app.Refuse(app.Unprocessable, "Validation failed: Display name is too long (maximum is 100 characters)")
 	case f.ID > list.MaxID:
 		return app.Refuse(app.Unprocessable, "Validation failed: id is too large")

@@ -26,8 +26,8 @@ func NewService(rows *affinity.Store, relations *relation.Store) *Service {
 	return &Service{rows: rows, relations: relations}
 }
 
-// MaxPage is the longest page.
-const MaxPage = 80
+// maxPage is the longest page.
+const maxPage = 80
 
 // Page is a part of the friends of an account in the order of affinity.
 type Page struct {
@@ -41,7 +41,7 @@ func (p *Page) add(id uint64, next Cursor) { p.IDs, p.Next = append(p.IDs, id), 
 // Friends returns the owner's friends after a cursor, closest first. Only the owner may
 // see this order.
 func (s *Service) Friends(ctx context.Context, owner uint64, after Cursor, limit int) (Page, error) {
-	if limit = min(limit, MaxPage); limit <= 0 {
+	if limit = min(limit, maxPage); limit <= 0 {
 		return Page{}, nil
 	}
 	p, err := s.friends(ctx, owner, after, limit)

@@ -31,18 +31,12 @@ type Config struct {
 	// pause; its error ends the audit. Nil for none.
 	Step func(ctx context.Context, at Progress) error
 	// Slices is how many checksums each side has of each kind, a power of two; 0 is
-	// DefaultSlices. Tests set fewer.
+	// 65,536. Tests set fewer.
 	Slices int
 	// Collect bounds the entries that one of the later passes remembers, 24 bytes
-	// each; 0 is DefaultCollect.
+	// each; 0 is 4 Mi.
 	Collect int
 }
-
-// The defaults of a Config.
-const (
-	DefaultSlices  = 1 << 16
-	DefaultCollect = 4 << 20
-)
 
 const (
 	// maxPasses bounds the groups of slices that are read again.
@@ -95,8 +89,8 @@ func Run(ctx context.Context, cfg Config) (Summary, error) {
 	if cfg.Step == nil {
 		cfg.Step = func(ctx context.Context, _ Progress) error { return ctx.Err() }
 	}
-	cfg.Slices = cmp.Or(cfg.Slices, DefaultSlices)
-	cfg.Collect = cmp.Or(cfg.Collect, DefaultCollect)
+	cfg.Slices = cmp.Or(cfg.Slices, 1<<16)
+	cfg.Collect = cmp.Or(cfg.Collect, 4<<20)
 	begun := cfg.Now()
 	a := &auditor{cfg: cfg, start: uint32(begun.Unix()), sums: newSums(cfg.Slices), rebuilds: map[uint64]*rebuilding{}, bad: map[uint64]bool{}, pairs: map[pair]bool{},
 		short: map[uint64][]Fault{}, unsound: map[uint64]bool{}, existed: map[uint64]bool{}, lacking: map[uint64]int{}, unknown: map[uint64][]uint64{}, sum: Summary{Faults: map[Kind]int64{}}}

@@ -33,7 +33,7 @@ func BenchmarkParseLine(b *testing.B) {
 // BenchmarkRead reads a million lines up to the sorted records.
 func BenchmarkRead(b *testing.B) {
 	file := benchFile(1_000_000)
-	for name, memory := range map[string]int64{"InMemory": DefaultMemory, "Spilled": 32 << 20} {
+	for name, memory := range map[string]int64{"InMemory": 512 << 20, "Spilled": 32 << 20} {
 		b.Run(name, func(b *testing.B) {
 			b.SetBytes(int64(len(file)))
 			for b.Loop() {

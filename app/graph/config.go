@@ -15,14 +15,6 @@ import (
 	"kith/repo/relation"
 )
 
-// The values an ImportConfig gets where it says nothing, and what a command
-// should offer as its default.
-const (
-	DefaultMemory     = 512 << 20
-	DefaultMaxRejects = 1000
-	DefaultWriters    = 3
-)
-
 // The errors that are not those of the stores and the disk. After the first two
 // nothing was written.
 var (
@@ -64,7 +56,7 @@ type ImportConfig struct {
 	MaxRejects int
 	// DryRun reads the file and the accounts, and writes nothing but Rejects.
 	DryRun bool
-	// Memory bounds what the import takes, in bytes; 0 is DefaultMemory. The
+	// Memory bounds what the import takes, in bytes; 0 is 512 MiB. The
 	// program itself and its database connections come on top, some 30 MiB.
 	Memory int64
 	// TempDir is where sorted runs go, empty means the system's.
@@ -78,7 +70,7 @@ type ImportConfig struct {
 	Relations *rules.Service   // repairs what disagrees in the end
 	Log       *slog.Logger     // nil drops it
 	Now       func() time.Time // dates made accounts
-	// Writers is how many chunks are written at once, 0 is DefaultWriters.
+	// Writers is how many chunks are written at once, 0 is 3.
 	Writers int
 }
 
@@ -142,8 +134,8 @@ func (s Summary) String() string {
 }
 
 func (c ImportConfig) withDefaults() ImportConfig {
-	c.Memory = cmp.Or(c.Memory, DefaultMemory)
-	c.Writers = cmp.Or(c.Writers, DefaultWriters)
+	c.Memory = cmp.Or(c.Memory, 512<<20)
+	c.Writers = cmp.Or(c.Writers, 3)
 	c.Rejects = cmp.Or(c.Rejects, io.Discard)
 	if c.Progress == nil {
 		c.Progress = func(Progress) {}

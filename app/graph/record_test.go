@@ -53,7 +53,7 @@ func TestGrouper_Times(t *testing.T) {
 			if err := s.Sort(t.Context()); err != nil {
 				t.Fatal(err)
 			}
-			c := groups(t, &grouper{records: s.Walk(), limits: limitsOf(DefaultMemory)})[0]
+			c := groups(t, &grouper{records: s.Walk(), limits: limitsOf(512 << 20)})[0]
 			want := []list.Edge{{ID: 20, Time: tt.want, Out: true}}
 			if !slices.Equal(c[0].edges, want) || c[0].id != 10 {
 				t.Errorf("follower: got %v, want %v", c[0], want)

@@ -28,12 +28,6 @@ const (
 	Visit  = "visit"
 )
 
-// Defaults of a Config.
-const (
-	DefaultBuffer = 20_000
-	DefaultEvery  = 5 * time.Second
-)
-
 // flushTime bounds one flush to the database.
 const flushTime = 10 * time.Second
 
@@ -61,9 +55,9 @@ type Config struct {
 	Accounts Accounts
 	// Weighs reports whether a kind counts; others are ignored.
 	Weighs func(kind string) bool
-	// Buffer is how many events may wait, 0 for DefaultBuffer.
+	// Buffer is how many events may wait, 0 for 20,000.
 	Buffer int
-	// Every is the time between two flushes, 0 for DefaultEvery.
+	// Every is the time between two flushes, 0 for 5 s.
 	Every time.Duration
 	// Now is the clock, nil for time.Now.
 	Now func() time.Time
@@ -99,13 +93,11 @@ type pair struct{ viewer, target uint64 }
 
 // New makes a Recorder and starts its flusher.
 func New(cfg Config) *Recorder {
-	cfg.Buffer, cfg.Every = cmp.Or(cfg.Buffer, DefaultBuffer), cmp.Or(cfg.Every, DefaultEvery)
+	cfg.Buffer, cfg.Every = cmp.Or(cfg.Buffer, 20_000), cmp.Or(cfg.Every, 5*time.Second)
 	if cfg.Now == nil {
 		cfg.Now = time.Now
 	}
-	if cfg.Logger == nil {
-		cfg.Logger = slog.New(slog.DiscardHandler)
-	}
+	cfg.Logger = cmp.Or(cfg.Logger, slog.New(slog.DiscardHandler))
 	if cfg.Metrics == nil {
 		cfg.Metrics = NewMetrics(nil)
 	}

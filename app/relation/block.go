@@ -10,8 +10,8 @@ import (
 	"kith/repo/list"
 )
 
-// MaxNote is the length of a note in characters.
-const MaxNote = 2000
+// maxNote is the length of a note in characters.
+const maxNote = 2000
 
 // MaxMute is the longest duration of a mute with an end.
 const MaxMute = 100 * 365 * 24 * time.Hour
@@ -75,7 +75,7 @@ func (p pair) unmute() error {
 
 // SetNote keeps actor's private remark about target; an empty one removes it.
 func (s *Service) SetNote(ctx context.Context, actor, target uint64, note string) (Relationship, error) {
-	if actor != target && utf8.RuneCountInString(note) > MaxNote {
+	if actor != target && utf8.RuneCountInString(note) > maxNote {
 		return Relationship{}, app.Refuse(app.Unprocessable, "Validation failed: Comment is too long (maximum is 2000 characters)")
 	}
 	return s.editOwn(ctx, actNote, actor, target, func(p pair) error {

@@ -21,8 +21,8 @@ import (
 
 // Bounds of the work for one account.
 const (
-	MaxSources    = 50
-	MaxFollowings = 200
+	maxSources    = 50
+	maxFollowings = 200
 	// maxChecked is how many of the best are checked against the archive.
 	maxChecked = 2 * suggest.MaxSuggested
 )
@@ -163,14 +163,14 @@ func (s *Service) sources(ctx context.Context, id uint64, v list.View) (out []so
 	faded := math.Exp2(-(float64(s.cfg.Now().Unix()) - float64(row.At)) / s.cfg.HalfLife.Seconds())
 	taken := map[uint64]bool{}
 	for _, e := range row.Entries {
-		if len(out) < MaxSources && v.Rel(e.ID)&list.IsFollowing != 0 {
+		if len(out) < maxSources && v.Rel(e.ID)&list.IsFollowing != 0 {
 			out = append(out, source{e.ID, 1 + float64(e.Score)*faded})
 			taken[e.ID] = true
 		}
 	}
-	newest, _, err := v.Page(list.ByFollowing, list.Range{Limit: 2 * MaxSources}, nil)
+	newest, _, err := v.Page(list.ByFollowing, list.Range{Limit: 2 * maxSources}, nil)
 	for _, e := range newest {
-		if len(out) < MaxSources && !taken[e.ID] {
+		if len(out) < maxSources && !taken[e.ID] {
 			out = append(out, source{e.ID, 1})
 		}
 	}
@@ -194,7 +194,7 @@ func (s *Service) candidates(ctx context.Context, sources []source) (map[uint64]
 	for i, f := range sources {
 		v, err := rows[i].View()
 		if err == nil {
-			page, _, err = v.Page(list.ByFollowing, list.Range{Limit: MaxFollowings}, page)
+			page, _, err = v.Page(list.ByFollowing, list.Range{Limit: maxFollowings}, page)
 		}
 		if errors.Is(err, list.ErrFormat) {
 			continue

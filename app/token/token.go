@@ -17,8 +17,8 @@ import (
 	"kith/repo/list"
 )
 
-// MinSecret is the shortest secret in bytes; a shorter one can be guessed.
-const MinSecret = 32
+// minSecret is the shortest secret in bytes; a shorter one can be guessed.
+const minSecret = 32
 
 // MaxToken is the longest token in bytes.
 const MaxToken = 8 << 10
@@ -34,7 +34,7 @@ var ErrInvalid = errors.New("invalid token")
 // Config says which tokens are good. At least one of Secret, PublicKey and
 // JWKS must be set.
 type Config struct {
-	// Secret signs and verifies HS256; at least MinSecret bytes.
+	// Secret signs and verifies HS256; at least minSecret bytes.
 	Secret []byte
 	// PublicKey is an Ed25519 public key in PEM.
 	PublicKey []byte
@@ -72,8 +72,8 @@ func New(ctx context.Context, cfg Config) (*Tokens, error) {
 	if len(cfg.Secret) == 0 && len(cfg.PublicKey) == 0 && cfg.JWKS == "" {
 		return nil, errors.New("tokens: set a secret, a public key or a JWKS, else no one can sign in")
 	}
-	if n := len(cfg.Secret); n > 0 && n < MinSecret {
-		return nil, fmt.Errorf("tokens: the secret has %d bytes, it must have at least %d", n, MinSecret)
+	if n := len(cfg.Secret); n > 0 && n < minSecret {
+		return nil, fmt.Errorf("tokens: the secret has %d bytes, it must have at least %d", n, minSecret)
 	}
 	var err error
 	if len(cfg.PublicKey) > 0 {

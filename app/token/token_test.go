@@ -29,7 +29,7 @@ import (
 
 var (
 	now    = time.Date(2026, 5, 1, 10, 0, 0, 0, time.UTC)
-	secret = []byte(strings.Repeat("s", MinSecret))
+	secret = []byte(strings.Repeat("s", minSecret))
 )
 
 func clock() time.Time { return now }

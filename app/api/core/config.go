@@ -16,12 +16,6 @@ import (
 	"kith/app/interaction"
 )
 
-// Defaults of a Config.
-const (
-	DefaultRequestTimeout = 10 * time.Second
-	DefaultMaxBody        = 256 << 10
-)
-
 // Config is what every route needs. Tokens and Accounts must be set; everything else
 // has a default.
 type Config struct {
@@ -48,9 +42,9 @@ type Config struct {
 	// TrustedProxies are the networks of proxies whose X-Forwarded-For names the
 	// client; empty: the client is the peer.
 	TrustedProxies []netip.Prefix
-	// RequestTimeout is how long the work of one request may take.
+	// RequestTimeout is how long the work of one request may take; 0: 10 s.
 	RequestTimeout time.Duration
-	// MaxBody is the longest request body in bytes.
+	// MaxBody is the longest request body in bytes; 0: 256 KiB.
 	MaxBody int64
 	// Now is the clock; nil: time.Now.
 	Now func() time.Time
@@ -66,8 +60,8 @@ func (cfg Config) checked() (Config, error) {
 		return cfg, err
 	}
 	cfg.Domain = cmp.Or(cfg.Domain, host)
-	cfg.RequestTimeout = cmp.Or(cfg.RequestTimeout, DefaultRequestTimeout)
-	cfg.MaxBody = cmp.Or(cfg.MaxBody, DefaultMaxBody)
+	cfg.RequestTimeout = cmp.Or(cfg.RequestTimeout, 10*time.Second)
+	cfg.MaxBody = cmp.Or(cfg.MaxBody, 256<<10)
 	cfg.Log = cmp.Or(cfg.Log, slog.New(slog.DiscardHandler))
 	cfg.Registry = cmp.Or(cfg.Registry, prometheus.NewRegistry())
 	if cfg.Now == nil {

@@ -25,8 +25,8 @@ type Needs struct {
 	// Body is NoBody, UsualBody, or how many bytes are taken even where
 	// Config.MaxBody is less.
 	Body int64
-	// LongLived lifts the time limit and the deadlines of the connection: the answer
-	// is a stream that ends when the client leaves or the server stops.
+	// LongLived lifts the time limit and the deadlines of the connection: the answer is
+	// a stream that ends when the client leaves, or when the grace of a shutdown is over.
 	LongLived bool
 	// Rate is Counted or Free.
 	Rate Rate
