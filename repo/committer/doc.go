@@ -1,11 +1,9 @@
 // Package committer turns many edits into few commits.
 //
-// A row that everybody wants to change, a celebrity's, is the weak point of
-// one row per account: clients that each read, edit and swap on their own lose
-// nearly every swap. So edits pass through a committer. While one commit is on
-// its way the next edits queue up; when it returns, what waits (bounded)
-// becomes the next commit: load the rows once, apply each edit in order, swap
-// each row once, answer all.
+// Clients that each read, edit and swap a row that everybody wants to change, a
+// celebrity's, lose nearly every swap. So edits pass through a committer. While one commit
+// is on its way the next edits queue up; when it returns, what waits (bounded) becomes the
+// next commit: load the rows once, apply each edit in order, swap each row once, answer all.
 //
 //	Do ──► ready queue ──► worker: load, apply, swap ──► answers
 //	             ▲   │
@@ -26,11 +24,11 @@
 //     answered; it must be idempotent and keep nothing between two runs.
 //   - What follows from an edit (DoThen) is done once, when its commit is won: not for
 //     a try that was lost, nor where nobody knows whether the commit took effect.
-//   - An answer is the truth of one moment between call and return. Where an
-//     edit changes nothing, no swap proves that its rows were current, so the
-//     rows are read again from the database and the edits run again.
-//   - The queue is bounded. Past the bound Do answers repo.ErrUnavailable at
-//     once, as it does after Close.
+//   - An answer is the truth of one moment between call and return. Where an edit changes
+//     nothing, no swap proves that its rows were current, so it runs again on rows from
+//     the database.
+//   - The queue is bounded. Past the bound, as after Close, Do answers
+//     repo.ErrUnavailable at once.
 //   - A caller whose ctx ends while the edit waits takes it out of the queue. If
 //     it was on its way already it takes effect or not as a whole; the caller
 //     just does not learn which.

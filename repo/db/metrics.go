@@ -9,7 +9,9 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// Metrics are about the calls of a pool's connections. A nil *Metrics counts nothing.
+// Metrics are about the calls of a pool's connections: how long each took, from the request
+// to the first of the answer, by its kind. The statements of a new session are not counted.
+// A nil *Metrics counts nothing.
 type Metrics struct {
 	calls map[callKind]prometheus.Observer
 }

@@ -23,12 +23,10 @@
 // sections stand beside them: somebody muted may be a friend. Ids run from 1
 // to 1<<63 - 1. A header of 4 bytes is an empty list.
 //
-// Every section but options is sorted by (time, id), newest and largest
-// first; options by id, smallest first. Seconds are all the precision there
-// is: within one second the larger id counts as the newer, and a time of 0,
-// which means unknown, as the oldest. That total order is what cursors rely
-// on, and it makes the bytes of a list canonical: equal lists are equal bytes.
-// To the same end no number takes more bytes than it needs.
+// Every section but options is sorted by (time, id), newest and largest first; options by
+// id, smallest first. Times are seconds, 0 is unknown and the oldest. Cursors rely on that
+// total order, and it makes the bytes of a list canonical: equal lists are equal bytes. To
+// the same end no number takes more bytes than it needs.
 //
 // A column of times holds, per entry, the difference to the entry before it
 // as a uvarint (the first: the time itself). A friend has two times: when I
@@ -65,9 +63,8 @@
 // A View answers from the packed bytes: states of many ids, pages by cursor, counts.
 // States are a scan of all ids behind a filter: one or two nanoseconds an entry for a
 // hundred ids asked for, some five for a thousand. A page walks the times of one section
-// from the newest on; the pages of followers and following walk friends as well, who are
-// sorted by the later of two times, until none of them can be on the page. Nothing can jump
-// into a column, so a page far down costs the walk to it (some 10 nanoseconds an entry).
+// from the newest on (some 10 nanoseconds an entry), those of followers and following
+// friends as well, until none of them can be on the page. Nothing can jump into a column.
 //
 // A List is the opened form that edits work on. A section stays packed until an edit needs
 // its entries, and is copied as it is when the list is encoded: most edits change one or
@@ -75,19 +72,17 @@
 //
 // # Bad bytes
 //
-// No bytes at all are an error, as is all that is not exactly a list. Nothing panics on bad
-// bytes; all errors wrap ErrFormat.
+// All that is not exactly a list is an error that wraps ErrFormat, never a panic.
 //
 //	Parse   version, widths, counts and lengths; cheap, for every read
 //	Open    and ids, order, columns, options; before every write
 //	Check   and no id twice, ids no wider than needed; for audits and tests
 //
 // Bytes that are cut off just behind the ids, or behind a column, may well be a
-// list: that of the same entries with fewer times. Nothing here can tell.
+// list: that of the same entries with fewer times. Nothing here can tell. Answers of a View
+// that passed Parse only are as good as its bytes: Page, Each and Option report what they
+// come across, Rel and Rels cannot.
 //
-// Answers of a View that passed Parse only are as good as its bytes: Page,
-// Each and Option report what they come across, Rel and Rels cannot.
-//
-// What is stored is held to this text by golden files, saved bad inputs, fuzz
-// tests, and a plain slow twin that every edit and answer is compared with.
+// Golden files, saved bad inputs, fuzz tests, and a plain slow twin that every edit and
+// answer is compared with hold the code to this text.
 package list

@@ -86,6 +86,9 @@ var relOf = [numSections]Rel{
 	Options:   HasOption,
 }
 
+// Rel returns the bits that standing in a section means.
+func (s Section) Rel() Rel { return relOf[s] }
+
 func validID(id uint64) bool { return id != 0 && id <= MaxID }
 
 // Entry is one account on a page.

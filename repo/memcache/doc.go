@@ -1,7 +1,5 @@
-// Package memcache talks to memcached servers, and is the only one that does.
-//
-// It knows keys, bytes and commands; what the bytes mean is the business of its callers:
-// versioned rows (repo/cache) today, presence keys and hot timelines next.
+// Package memcache talks to memcached servers, and is the only one that does. It knows keys,
+// bytes and commands; what the bytes mean is the business of its callers.
 //
 //	Client.Get, GetLong    questions: many keys, of many callers together
 //	Client.Do              batches of commands, their answers read together
@@ -9,7 +7,7 @@
 //	       │  a key belongs to one server
 //	       v
 //	server ── session ─┬─ short pool   2 connections, shared questions
-//	(breaker,          └─ long pool    all others: long values, batches
+//	(breaker,          └─ long pool    14 connections: long values, batches
 //	 dirty keys)
 //
 // # Connections
@@ -21,8 +19,6 @@
 // keys of all callers who wait: while the connections are in use, callers queue up, and
 // whoever gets the next one asks for the others too. Sixty-four readers of single keys are
 // answered four times as fast as with a question each, and one alone waits for nobody.
-//
-// There are 16 connections to a server at most.
 //
 // # Bounded waits
 //
@@ -42,20 +38,20 @@
 //	└──────────────────────── repairing <────────────────────┘      │
 //	                              └─────────────────────────────────┘
 //
-// While a server is away, nothing is sent to it. A probe asks for its version at once and
-// then every 250 ms. When it is answered, the dirty keys are deleted, while writers may
-// write already, so that dirty keys do not become more. Only then may readers read.
+// While a server is away, nothing is sent to it but a probe every 250 ms. When that is
+// answered, the dirty keys are deleted, while writers may write already, so that dirty keys
+// do not become more. Only then may readers read.
 //
-// The keys of a server that is away do not move to another: when they moved back they
-// would find what is outdated. For the same reason a change of the server list may show
-// what is as old as its expiry.
+// The keys of a server that is away do not move to another: when they moved back they would
+// find what is outdated. A change of the list of servers may show what is outdated, too,
+// until it expires.
 //
 // # Dirty keys
 //
-// A key is dirty when a Write was not answered, or a delete of it was refused (a proxy may
-// do so): the server may hold what is outdated. A dirty key is deleted before its server is read
-// again. Commands that timed out may lie in socket buffers and be carried out after the
-// return, so dirty keys are deleted once more a second later.
+// A key is dirty when a Write was not answered, or a delete was refused (a proxy may do so):
+// the server may hold what is outdated. A dirty key is deleted before its server is read
+// again, and once more a second later, since commands that timed out may lie in socket
+// buffers and be carried out after the return.
 //
 // Dirty keys are in the memory of the process that could not write. If it ends before the
 // server is back, or more than a million keys are dirty, expiry bounds how long what is

@@ -2,6 +2,7 @@ package relation
 
 import (
 	"context"
+	"slices"
 
 	"github.com/jmoiron/sqlx"
 
@@ -20,28 +21,21 @@ var (
 	receivedSections = []list.Section{list.Followers, list.BlockedBy, list.Requests}
 )
 
-// Own reports whether the account itself makes the entries of a section.
-func Own(s list.Section) bool { return !received(s) }
-
 // saying returns the own sections that can set one of some bits.
 func saying(of list.Rel) (out []list.Section) {
 	for _, s := range ownSections {
-		if of&bitsOf[s] != 0 {
+		if of&s.Rel() != 0 {
 			out = append(out, s)
 		}
 	}
 	return out
 }
 
-var bitsOf = map[list.Section]list.Rel{
-	list.Friends: list.IsFollowing | list.IsFollower, list.Following: list.IsFollowing, list.Blocking: list.IsBlocking,
-	list.Muting: list.IsMuting, list.Requested: list.IsRequested, list.Options: list.HasOption,
-}
-
 // received reports whether others make the entries of a section.
-func received(s list.Section) bool {
-	return s == list.Followers || s == list.BlockedBy || s == list.Requests
-}
+func received(s list.Section) bool { return slices.Contains(receivedSections, s) }
+
+// Own reports whether the account itself makes the entries of a section.
+func Own(s list.Section) bool { return !received(s) }
 
 // mirror is an entry that two rows share: its maker has it under mine, the other under
 // theirs.

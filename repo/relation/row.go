@@ -43,7 +43,11 @@ func (c *Counts) Add(s list.Section, n int) {
 // Columns are what a row says about the length of its list: how many followers and
 // following it holds, friends among them, and how many blocks its longest section has, by
 // which the trim job finds long rows.
-type Columns struct{ KeptFollowers, KeptFollowing, Blocks uint32 }
+type Columns struct {
+	KeptFollowers uint32 `db:"kept_followers"`
+	KeptFollowing uint32 `db:"kept_following"`
+	Blocks        uint32 `db:"blocks"`
+}
 
 // BlockEntries is how many entries make a block, the unit of the column blocks.
 const BlockEntries = 64

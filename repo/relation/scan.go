@@ -19,12 +19,12 @@ import (
 // very many rows reads these first: which rows changed, which are of interest, how much
 // memory they will take.
 type Outline struct {
-	AccountID uint64
-	Ver       uint64
+	AccountID uint64 `db:"account_id"`
+	Ver       uint64 `db:"ver"`
 	Columns
-	list.Outline
+	list.Outline `db:"-"`
 	// Err says that the list has bad bytes; other accounts are not to suffer from it.
-	Err error
+	Err error `db:"-"`
 }
 
 // entryBytes is about what an entry takes in a list: an id of 4 or 8 bytes and
@@ -37,12 +37,8 @@ func (o Outline) Size() int { return entryBytes * (int(o.KeptFollowers) + int(o.
 
 // outlineRow is an outline as it is read.
 type outlineRow struct {
-	AccountID     uint64 `db:"account_id"`
-	Ver           uint64 `db:"ver"`
-	KeptFollowers uint32 `db:"kept_followers"`
-	KeptFollowing uint32 `db:"kept_following"`
-	Blocks        uint32 `db:"blocks"`
-	Start         []byte `db:"start"`
+	Outline
+	Start []byte `db:"start"`
 }
 
 // outlineColumns are those of an outlineRow; the argument is list.OutlineBytes.
@@ -81,11 +77,11 @@ func (s *Store) WalkOutlines(ctx context.Context, after uint64, limit int) ([]Ou
 func outlines(rows []outlineRow) []Outline {
 	out := make([]Outline, len(rows))
 	for i, r := range rows {
-		o, err := list.ReadOutline(r.Start)
-		if err != nil {
-			err = fmt.Errorf("list of account %d, ver %d: %w", r.AccountID, r.Ver, err)
+		var err error
+		if r.Outline.Outline, err = list.ReadOutline(r.Start); err != nil {
+			r.Err = fmt.Errorf("list of account %d, ver %d: %w", r.AccountID, r.Ver, err)
 		}
-		out[i] = Outline{r.AccountID, r.Ver, Columns{r.KeptFollowers, r.KeptFollowing, r.Blocks}, o, err}
+		out[i] = r.Outline
 	}
 	return out
 }

@@ -1,7 +1,6 @@
 // Package row keeps tables of versioned rows: one row for each account, with a packed
-// list that every change writes anew. What such tables have in common is here, once; a
-// store of one kind of row (relations, affinities, suggestions) is a Kind: its columns,
-// its codec and the form in which its rows are cached.
+// list that every change writes anew. A store of one kind of row (relations, affinities,
+// suggestions) is a Kind: its columns, its codec and the form in which its rows are cached.
 //
 //	(bucket, account_id, ver, list, …, updated_at)
 //
@@ -13,27 +12,23 @@
 //	    ver  = IF(ver+step=VALUES(ver), VALUES(ver), ver-ver-1),
 //	    list = VALUES(list), …, updated_at = now
 //
-// whose guard fails by underflow (error 1690) where a row moved on. A failing row undoes
-// the whole statement, so it needs no BEGIN and COMMIT around it: all rows are swapped,
-// or none, in one round trip. More than 48 rows go as several such statements in key
-// order, in a transaction which the first that fails ends: the server parsed one
-// statement of any number of rows anew each time, which was a third of its work
+// whose guard fails by underflow (error 1690) where a row moved on, which undoes the whole
+// statement: all rows are swapped, or none, in one round trip without BEGIN and COMMIT. More
+// than 48 rows go as several such statements in key order, in a transaction: the server
+// parsed one statement of any number of rows anew each time, which was a third of its work
 // (repo/relation, BenchmarkSwap).
 //
 // The step is random, one for all rows of a commit, so that no ver comes twice, not even
-// in two histories of a database (see repo.Step): a swap that begins with a row of a
-// history that was lost, which a cache may still hold, is lost.
+// in two histories of a database (repo.Step): a swap is lost that begins with a row of a
+// lost history, which a cache may still hold.
 //
 // # Phantoms
 //
-// Where the whole row was lost the statement inserts it, since it cannot know: only the
-// number of affected rows tells. So a row that is to be changed goes into the statement
-// with updated_at 0 in VALUES, and gets its date by the update alone. A row dated 0, a
-// phantom, was never there to be changed: it reads as empty, whatever stands in it, and
-// the next swap makes a good row of it. Two VALUES for each row, of which the first makes
-// the second fail, would not let such a row in; they made commits of 16 to 48 rows 40 to
-// 80 % dearer for the server, for something that happens once in a failover. What is
-// swapped in a transaction is rolled back.
+// Where the whole row was lost the statement inserts it: only the number of affected rows
+// tells. So a row that is to be changed has updated_at 0 in VALUES, and gets its date by the
+// update alone. A row dated 0, a phantom, reads as empty, and the next swap makes a good row
+// of it. (Two VALUES for each row, of which the first makes the second fail, would not let
+// it in, but made commits of 16 to 48 rows 40 to 80 % dearer for the server.)
 //
 // # Failure
 //

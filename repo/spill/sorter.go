@@ -10,13 +10,9 @@
 //
 // Equal records are all kept; what a repeat means is for the caller to say.
 //
-// # Sorting
-//
-// A buffer is split by the top bits in which its Hi differ, into up to 2,048 parts,
-// which all processors sort. That is about three times as fast as one comparison sort,
-// and needs no second buffer.
-//
-// # Runs
+// A buffer is split by the top bits in which its Hi differ, into up to 2,048 parts, which
+// all processors sort: about three times as fast as one comparison sort, and without a
+// second buffer.
 //
 // A run is a file of blocks of up to 3,276 records:
 //
@@ -26,12 +22,8 @@
 //
 // Reading checks the counts, the sums and the order: other bytes than were written are
 // an error (ErrDamaged), not wrong records. 64 runs of one level are merged into one of
-// the next at once, so that few files are open however much is sorted.
-//
-// # What is left behind
-//
-// Nothing. A run's file loses its name as soon as it is made, and the system frees it
-// also after kill -9.
+// the next at once, so that few files are open however much is sorted. A run's file loses
+// its name as soon as it is made, so that nothing is left behind, also after kill -9.
 package spill
 
 import (
