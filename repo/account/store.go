@@ -20,9 +20,8 @@ import (
 // ErrTaken says that another account has a name or an id.
 var ErrTaken = errors.New("taken")
 
-// MaxRows is how many rows one statement reads or writes at most. MariaDB turns an IN list
-// of 1,000 values, two for each row, into a temporary table.
-const MaxRows = 480
+// MaxRows is how many rows one statement reads or writes at most.
+const MaxRows = db.MaxKeys
 
 // Account is one account row.
 type Account struct {

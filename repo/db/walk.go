@@ -99,6 +99,10 @@ func Repeat(group string, n int) string {
 	return strings.TrimSuffix(strings.Repeat(group+",", n), ",")
 }
 
+// MaxKeys is how many keys one statement names at most. MariaDB turns an IN list of 1,000
+// values, two for each key, into a temporary table.
+const MaxKeys = 480
+
 // Keys writes accounts for the list of WHERE (bucket, account_id) IN (…), with
 // the arguments that go with it. The caller bounds how many.
 func Keys(ids []uint64) (in string, args []any) {

@@ -12,9 +12,8 @@ import (
 	"kith/repo/db"
 )
 
-// MaxRows is how many batches one statement writes, reads or deletes at most: far fewer
-// than make MariaDB turn an IN list into a temporary table.
-const MaxRows = 480
+// MaxRows is how many rows one statement reads or writes at most.
+const MaxRows = db.MaxKeys
 
 // Store writes and reads the log. It is safe for concurrent use.
 type Store struct{ db *sqlx.DB }

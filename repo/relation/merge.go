@@ -93,16 +93,8 @@ func (m *meeting) received(ctx context.Context, q sqlx.QueryerContext) error {
 	if !m.draft.archive.any(receivedSections...) {
 		return nil
 	}
-	all, err := headers(ctx, q, m.draft.AccountID())
-	if err != nil {
-		return err
-	}
 	rels := make([]list.Rel, len(m.ids))
-	for _, h := range all {
-		g, err := loadSegment(ctx, q, m.draft.AccountID(), h)
-		if err != nil {
-			return err
-		}
+	return eachStored(ctx, q, m.draft.AccountID(), received, func(g Segment) error {
 		v, err := g.view(m.draft.AccountID())
 		if err != nil {
 			return err
@@ -113,8 +105,8 @@ func (m *meeting) received(ctx context.Context, q sqlx.QueryerContext) error {
 				return err
 			}
 		}
-	}
-	return nil
+		return nil
+	})
 }
 
 // meet compares what a segment says about one account with its new edges.

@@ -96,11 +96,8 @@ func ownPage(ctx context.Context, q sqlx.QueryerContext, id uint64, s list.Secti
 		way = ``
 	}
 	var page []list.Entry
-	rows, err := q.QueryxContext(ctx, `SELECT other_id, `+column+` FROM relation_own WHERE bucket = ? AND account_id = ? AND section = ?`+where+
+	err := sqlx.SelectContext(ctx, q, &page, `SELECT other_id AS id, `+column+` AS time FROM relation_own WHERE bucket = ? AND account_id = ? AND section = ?`+where+
 		` ORDER BY `+column+way+`, other_id`+way+` LIMIT ?`, append(args, r.Limit)...)
-	if err == nil {
-		page, err = scanEntries(rows)
-	}
 	if err != nil {
 		return nil, fmt.Errorf("page archived %s of %d: %w", s, id, db.Wrap(err))
 	}
@@ -108,18 +105,6 @@ func ownPage(ctx context.Context, q sqlx.QueryerContext, id uint64, s list.Secti
 		slices.Reverse(page)
 	}
 	return page, nil
-}
-
-func scanEntries(rows *sqlx.Rows) (out []list.Entry, err error) {
-	defer rows.Close()
-	for rows.Next() {
-		var e list.Entry
-		if err := rows.Scan(&e.ID, &e.Time); err != nil {
-			return nil, err
-		}
-		out = append(out, e)
-	}
-	return out, rows.Err()
 }
 
 // eachOwn hands the archived entries of what an account did itself to fn, in lists

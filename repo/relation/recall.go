@@ -133,32 +133,17 @@ func (d *Draft) fetch(ctx context.Context, q sqlx.QueryerContext, s list.Section
 // searchAll searches every segment of a section for an id that, by the other's row, must
 // be there but is not at its position, as after an import that was broken off.
 func (d *Draft) searchAll(ctx context.Context, q sqlx.QueryerContext, s list.Section, id uint64) error {
-	all, err := headers(ctx, q, d.AccountID())
-	if err != nil {
-		return err
-	}
-	for _, h := range all {
-		if h.Section != s {
-			continue
-		}
-		g, err := loadSegment(ctx, q, d.AccountID(), h)
-		if err != nil {
-			return err
-		}
+	return eachStored(ctx, q, d.AccountID(), func(of list.Section) bool { return of == s }, func(g Segment) error {
 		v, err := g.view(d.AccountID())
-		if err != nil {
+		if err != nil || v.Rel(id) == 0 {
 			return err
-		}
-		if v.Rel(id) == 0 {
-			continue
 		}
 		opened, err := d.open(g)
-		if err != nil {
-			return err
+		if err == nil {
+			d.take(opened, id)
 		}
-		d.take(opened, id)
-	}
-	return nil
+		return err
+	})
 }
 
 // take moves an entry from a segment into the list; if the list has it, that stays. It

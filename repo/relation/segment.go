@@ -124,14 +124,17 @@ func loadSegment(ctx context.Context, q sqlx.QueryerContext, id uint64, h Header
 	return g, nil
 }
 
-// eachSegment hands the segments of an account to fn, one in memory at a time, and
-// after them what it did itself. Index: PRIMARY, one row each.
-func eachSegment(ctx context.Context, q sqlx.QueryerContext, id uint64, fn func(Segment) error) error {
+// eachStored hands the segments of some sections of an account to fn, one in memory at a
+// time. Index: PRIMARY, one row each.
+func eachStored(ctx context.Context, q sqlx.QueryerContext, id uint64, of func(list.Section) bool, fn func(Segment) error) error {
 	all, err := headers(ctx, q, id)
 	if err != nil {
 		return err
 	}
 	for _, h := range all {
+		if !of(h.Section) {
+			continue
+		}
 		g, err := loadSegment(ctx, q, id, h)
 		if err != nil {
 			return err
@@ -140,13 +143,21 @@ func eachSegment(ctx context.Context, q sqlx.QueryerContext, id uint64, fn func(
 			return err
 		}
 	}
+	return nil
+}
+
+// eachSegment hands the segments of an account to fn, and after them what it did itself.
+func eachSegment(ctx context.Context, q sqlx.QueryerContext, id uint64, fn func(Segment) error) error {
+	every := func(list.Section) bool { return true } // also one that has no business there
+	if err := eachStored(ctx, q, id, every, fn); err != nil {
+		return err
+	}
 	return eachOwn(ctx, q, id, func(l *list.List) error {
-		g := Segment{Own: true}
-		var err error
-		if g.List, err = l.Encode(nil); err != nil {
+		b, err := l.Encode(nil)
+		if err != nil {
 			return fmt.Errorf("pack archived entries of %d: %w", id, err)
 		}
-		return fn(g)
+		return fn(Segment{Own: true, List: b})
 	})
 }
 

@@ -76,9 +76,8 @@ func (k *Kind[R]) ids(rows []R) []uint64 {
 	return ids
 }
 
-// MaxRows bounds how many rows one statement reads. MariaDB turns an IN list of 1,000
-// values, two for each row, into a temporary table.
-const MaxRows = 480
+// MaxRows is how many rows one statement reads or writes at most.
+const MaxRows = db.MaxKeys
 
 // MaxHeld is how many rows one Locked takes as held.
 const MaxHeld = 2

@@ -16,8 +16,8 @@ import (
 	"kith/repo/db"
 )
 
-// MaxRows bounds how many rows one statement writes or reads.
-const MaxRows = 480
+// MaxRows is how many rows one statement reads or writes at most.
+const MaxRows = db.MaxKeys
 
 // Mark is an account and when it was seen last.
 type Mark struct {
