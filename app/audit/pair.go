@@ -110,29 +110,60 @@ func (a *auditor) reportLost(ctx context.Context, suspects []pair) error {
 	for _, id := range slices.Sorted(maps.Keys(named)) {
 		f := fault(Row, id, "there is no row, but the rows of %d others name the account", named[id])
 		if _, is := rows[id]; is {
-			did := 0
 			if a.lacking[id] < 2 {
 				continue
 			}
-			x, err := a.examine(ctx, id, false)
+			has, lost, err := a.lacksMost(ctx, id, suspects)
 			if err != nil {
 				return err
 			}
-			x.each(func(e entry) {
-				if e.out {
-					did++
-				}
-			})
-			if did >= a.lacking[id] {
+			if !lost {
 				continue
 			}
-			f = fault(Row, id, "its row lacks %d follows, blocks and requests that the rows of others know of, and has only %d", a.lacking[id], did)
+			f = fault(Row, id, "its row lacks %d follows, blocks and requests that the rows of others know of, and has only %d", a.lacking[id], has)
 		}
 		a.bad[id] = true
 		f.Rebuild, f.Err = id, lostError(id)
 		a.report(f)
 	}
 	return nil
+}
+
+// lacksMost reports how much a row has of what its account did, and whether it lacks more,
+// two entries at least. That is by what the rows say under their locks: the account may
+// have ended follows while the rows were read.
+func (a *auditor) lacksMost(ctx context.Context, id uint64, suspects []pair) (has int, lost bool, err error) {
+	x, err := a.examine(ctx, id, false)
+	if err != nil {
+		return 0, false, err
+	}
+	x.each(func(e entry) {
+		if e.out {
+			has++
+		}
+	})
+	need := max(has+1, 2)
+	if a.lacking[id] < need {
+		return has, false, nil
+	}
+	for _, p := range suspects {
+		if p.a != id && p.b != id {
+			continue
+		}
+		faults, err := a.compareLocked(ctx, p)
+		if err != nil {
+			return 0, false, err
+		}
+		for _, f := range faults {
+			if f.silent == id {
+				need--
+			}
+		}
+		if need <= 0 {
+			return has, true, nil
+		}
+	}
+	return has, false, nil
 }
 
 // count returns in how many pairs each account stands.

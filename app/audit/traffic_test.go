@@ -204,3 +204,31 @@ func TestRun_Groups(t *testing.T) {
 	}
 	s.clean()
 }
+
+// An account that ends its follows while its row and those of the others are read has
+// not lost its row.
+func TestRun_UnfollowsMeanwhile(t *testing.T) {
+	w := newWorld(t, 0)
+	p := w.people(100)
+	last, first := p[0], p[23:25] // in the order of the rows, which are read in batches
+	for i := range p[1:] {
+		w.follow(p[i+1], p[(i+7)%99+1])
+	}
+	w.follow(last, first[0])
+	w.follow(last, first[1])
+	w.plant(p[50], func(d *relation.Draft) { d.AddFollowing(p[60], 77) })
+	cfg := w.config()
+	cfg.Slices = 1 // all follows are read again
+	done := false
+	cfg.Step = func(ctx context.Context, at audit.Progress) error {
+		if at.Phase == "differing" && !done {
+			done = true
+			w.must(w.Unfollow(ctx, last, first[0]))
+			w.must(w.Unfollow(ctx, last, first[1]))
+		}
+		return nil
+	}
+	if _, faults := w.run(cfg); kinds(faults) != "edge" || !done {
+		t.Errorf("got %v, want only the edge that was planted", faults)
+	}
+}
