@@ -1,8 +1,8 @@
 // Package lease lets one process at a time lead a piece of work.
 //
 // A lease is a row with a holder and a ver. It is taken, renewed and given back by a
-// swap on ver. GET_LOCK would need a connection of its own, and TiDB and Vitess have it
-// only in part.
+// swap on ver. (GET_LOCK would need a connection of its own, and TiDB and Vitess have it
+// only in part.)
 //
 //	take      holder = me, ver+1      where the row is free, or its ver stood still for a term
 //	renew     ver+1                   every third of a term
@@ -10,17 +10,16 @@
 //
 // # Whose clock
 //
-// Clocks of processes, and of the servers behind TiDB or Vitess, differ, so none are
-// compared. Each process measures durations on its own monotonic clock:
+// Clocks of processes and servers differ, so none are compared. Each process measures
+// durations on its own monotonic clock:
 //
 //	holder  ──send────swap done──────────────────┤ trusts until send + 9/10 of a term
 //	other             └─ sees ver ─────────────────────┤ may take: seen + a term
 //
-// The holder counts from before the renewal was sent, the other from after it saw the
-// ver that the renewal wrote. So the holder has stepped down before the other takes
-// over, if the rates of their clocks differ by less than the tenth of a term between
-// them. until_ms in the row, by the database's clock, is for people, and for the choice
-// whether to wait.
+// The holder counts from before the renewal was sent, the other from after it saw the ver
+// that the renewal wrote. So the holder has stepped down before the other takes over, if
+// the rates of their clocks differ by less than a tenth. until_ms in the row, by the
+// database's clock, is for people, and for the choice whether to wait.
 //
 // # On doubt step down
 //
@@ -31,8 +30,8 @@
 //
 // A lease bounds waste, not harm: a process can be stopped between the last check and a
 // write, and a failover may lose the last swaps. What is written under a lease must be
-// guarded by itself, as relation rows are by their ver. Where nothing else guards it,
-// the ver of the lease does: it grows with every holder.
+// guarded by itself, by the ver of its row or that of the lease, which grows with every
+// holder.
 package lease
 
 import (

@@ -17,21 +17,19 @@
 //
 // # Two modes
 //
-// A durable server has every commit on disk. Its data is installed once, into data.new,
-// and renamed when it is whole, so that a first start that was killed leaves nothing
-// half done.
+// A durable server has every commit on disk. Its data is installed into data.new and renamed
+// when it is whole, so that a first start that was killed leaves nothing half done.
 //
-// A throwaway server is quick: a MariaDB without grant tables starts on an empty folder
-// in a tenth of a second. The folder is in memory (/dev/shm) if there is such a thing,
-// nothing is synced, and Stop kills and deletes. The next start removes folders that
-// killed tests left behind.
+// A throwaway server is quick: a MariaDB without grant tables starts on an empty folder in a
+// tenth of a second. The folder is in memory (/dev/shm) if there is such a thing, nothing is
+// synced, and Stop kills and deletes. The next start removes what killed tests left behind.
 //
 // # Life and death
 //
 // The server is a process group of its own, so that Ctrl-C reaches kith only, which then
 // stops it. If kith itself is killed, Linux ends the server (SIGTERM for a durable one).
-// Elsewhere it may stay; as it holds the lock file open, the next Start finds the folder
-// busy and says which process to end. When the server dies by itself Done is closed.
+// Elsewhere it may stay: it holds the lock file open, and the next Start says which process
+// to end.
 package mysqld
 
 import (

@@ -29,17 +29,17 @@
 //	                  of 10,000 entries, packed, found by position (time, id)
 //
 // An account makes its own entries one act at a time, so a row of some 200 bytes for each
-// is affordable; others may follow it by millions. And whoever made an entry is asked for
-// it: what the account did to somebody is a look-up by that id, in its list or in
-// relation_own; what somebody did to the account is in that other's list or relation_own,
-// with its time, which gives the position in the segments. So no question about two
-// accounts reads more than two entries of relation_own, and no change more than one segment
-// besides, however long the archives are. Only where the two rows disagree, and the entry
-// is not at that position, all segments of the section are searched.
+// is affordable; others may follow it by millions. What the account did to somebody is a
+// look-up by that id, in its list or in relation_own; what somebody did to the account is in
+// that other's list or relation_own, with its time, which gives the position in the segments.
+// So no question about two accounts reads more than two entries of relation_own, and no
+// change more than one segment besides, however long the archives are. Only where the two
+// rows disagree, and the entry is not at that position, all segments of the section are
+// searched.
 //
-// The segments of a section do not overlap: what is cut goes on top, or into the
-// segment between whose positions it lies. A page thus reads the segment that holds its
-// first entry and those after it until it is full.
+// The segments of a section do not overlap: what is cut goes on top, or into the segment
+// between whose positions it lies. A page reads the segment that holds its first entry and
+// those after it until it is full.
 //
 // The row says what is archived of it, the column archived: of each section how many
 // entries, and a position that none is newer than, so that first pages and most

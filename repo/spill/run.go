@@ -35,26 +35,28 @@ type source interface {
 }
 
 // writeRun writes everything from src to a new file in dir.
-func writeRun(ctx context.Context, dir string, level int, src source) (r *run, err error) {
+func writeRun(ctx context.Context, dir string, level int, src source) (*run, error) {
 	file, err := os.CreateTemp(dir, "kith-sort-*")
 	if err != nil {
 		return nil, fmt.Errorf("make a sort file: %w", err)
 	}
-	r = &run{file: file, level: level}
-	defer func() {
-		if err != nil {
-			err = errors.Join(fmt.Errorf("write a sort file in %s: %w", dir, err), r.close())
-		}
-	}()
-	if err := os.Remove(file.Name()); err != nil {
-		return nil, err
+	r := &run{file: file, level: level}
+	if err = os.Remove(file.Name()); err == nil {
+		err = r.write(ctx, src)
 	}
-	w := bufio.NewWriterSize(file, 1<<18)
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("write a sort file in %s: %w", dir, err), r.close())
+	}
+	return r, nil
+}
+
+func (r *run) write(ctx context.Context, src source) error {
+	w := bufio.NewWriterSize(r.file, 1<<18)
 	block := make([]byte, blockHeader, blockHeader+blockRecords*diskBytes)
 	for {
 		rec, err := src.next()
 		if err != nil && err != io.EOF {
-			return nil, err
+			return err
 		}
 		if err == nil {
 			block = rec.append(block)
@@ -65,15 +67,15 @@ func writeRun(ctx context.Context, dir string, level int, src source) (r *run, e
 			binary.LittleEndian.PutUint32(block, uint32(len(body)/diskBytes))
 			binary.LittleEndian.PutUint32(block[4:], crc32.Checksum(body, castagnoli))
 			if _, err := w.Write(block); err != nil {
-				return nil, err
+				return err
 			}
 			block = block[:blockHeader]
 			if err := ctx.Err(); err != nil {
-				return nil, err
+				return err
 			}
 		}
 		if err == io.EOF {
-			return r, w.Flush()
+			return w.Flush()
 		}
 	}
 }

@@ -256,3 +256,36 @@ func BenchmarkSpill(b *testing.B) {
 		s.Close()
 	}
 }
+
+// broken is a source that fails after some records.
+type broken struct{ left int }
+
+var errBroken = errors.New("broken")
+
+func (b *broken) next() (Record, error) {
+	if b.left--; b.left < 0 {
+		return Record{}, errBroken
+	}
+	return Record{Hi: uint64(b.left)}, nil
+}
+
+// A run that cannot be written is an error, whenever that comes, and leaves no file.
+func TestWriteRun_Broken(t *testing.T) {
+	over, cancel := context.WithCancel(t.Context())
+	cancel()
+	for name, c := range map[string]struct {
+		ctx  context.Context
+		left int
+		want error
+	}{
+		"at once":    {t.Context(), 0, errBroken},
+		"in a block": {t.Context(), blockRecords + 5, errBroken},
+		"no time":    {over, 2 * blockRecords, context.Canceled},
+	} {
+		dir := t.TempDir()
+		r, err := writeRun(c.ctx, dir, 0, &broken{c.left})
+		if left, _ := os.ReadDir(dir); r != nil || !errors.Is(err, c.want) || len(left) > 0 {
+			t.Errorf("%s: got %v, %v and %d files, want %v", name, r, err, len(left), c.want)
+		}
+	}
+}
