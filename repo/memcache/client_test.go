@@ -90,7 +90,7 @@ func TestClient_Do(t *testing.T) {
 
 	key := fresh("do")
 	wantNone(t, c, key)
-	for _, verb := range []Verb{Append, Delete, Touch} {
+	for _, verb := range []Verb{Append, Delete} {
 		run(Command{Verb: verb, Key: key, Value: b("x"), Expiry: time.Minute}, ErrMissing)
 	}
 	run(Command{Verb: CompareAndSwap, Key: key, Value: b("x"), CAS: CAS{1, 1 << 60}}, ErrMissing)
@@ -121,15 +121,14 @@ func TestClient_Do(t *testing.T) {
 	}
 }
 
-// TestClient_Incr counts from many callers at once, more than there are connections.
+// TestClient_Incr counts from many callers at once, more than may be on their way.
 func TestClient_Incr(t *testing.T) {
 	t.Parallel()
 	c := open(t, Config{Servers: []string{memcachetest.Addr(t)}})
 	key := fresh("incr")
-	incr := func(ctx context.Context, key string, n uint64) (uint64, error) {
-		all := []Command{{Verb: Incr, Key: key, N: n}}
-		c.Do(ctx, all)
-		return all[0].N, all[0].Err
+	incr := c.Incr
+	if err := c.Touch(t.Context(), key, time.Minute); !errors.Is(err, ErrMissing) {
+		t.Errorf("touch nothing: got %v", err)
 	}
 	if _, err := incr(t.Context(), key, 1); !errors.Is(err, ErrMissing) {
 		t.Errorf("nothing is held: got %v", err)
@@ -175,7 +174,7 @@ func TestClient_Expiry(t *testing.T) {
 		{Verb: Set, Key: keys[3], Value: []byte("a"), Expiry: time.Hour},
 	})
 	for key, expiry := range map[string]time.Duration{keys[2]: time.Hour, keys[3]: time.Second} {
-		if err := do(t, c, Command{Verb: Touch, Key: key, Expiry: expiry}).Err; err != nil {
+		if err := c.Touch(t.Context(), key, expiry); err != nil {
 			t.Fatal(err)
 		}
 	}

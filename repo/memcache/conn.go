@@ -10,6 +10,8 @@ import (
 	"net"
 	"strconv"
 	"time"
+
+	gomemcache "github.com/bradfitz/gomemcache/memcache"
 )
 
 // maxItem is the longest value that is read.
@@ -24,8 +26,6 @@ const (
 	CompareAndSwap Verb = "cas"    // replaces the item that CAS stands for by Value; else ErrHeld, or ErrMissing
 	Append         Verb = "append" // puts Value behind what is held; else ErrMissing. The expiry stays.
 	Delete         Verb = "delete" // else ErrMissing
-	Touch          Verb = "touch"  // gives what is held a new Expiry; else ErrMissing
-	Incr           Verb = "incr"   // adds N to the decimal number that is held; else ErrMissing
 )
 
 // Command is one command and what became of it.
@@ -35,7 +35,6 @@ type Command struct {
 	Value  []byte
 	Expiry time.Duration // in whole seconds rounded up, at most MaxExpiry; 0 means never
 	CAS    CAS
-	N      uint64 // of Incr: what is added, and then the sum
 
 	// Err is nil where the command was carried out; ErrHeld or ErrMissing where it could
 	// not be, as its Verb says; ErrAway where the server is away. Another error is a refusal
@@ -88,7 +87,8 @@ func (c *conn) hangUp() {
 // unanswered reports whether err means that the server is away, not that it refused a call.
 func unanswered(err error) bool {
 	var broken net.Error
-	return errors.As(err, &broken) || errors.Is(err, net.ErrClosed) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)
+	var late *gomemcache.ConnectTimeoutError
+	return errors.As(err, &broken) || errors.As(err, &late) || errors.Is(err, net.ErrClosed) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)
 }
 
 // await gives the server a time-out for the next n bytes, where they are not here yet. As
@@ -223,27 +223,19 @@ func (c *conn) write(cmd *Command) {
 	var room [64]byte
 	b := room[:0]
 	number := func(n uint64) { b = strconv.AppendUint(append(b, ' '), n, 10) }
-	store := false
-	switch cmd.Verb {
-	case Delete:
-	case Touch:
-		number(uint64(seconds(cmd.Expiry)))
-	case Incr:
-		number(cmd.N)
-	default:
-		store = true
+	if cmd.Verb != Delete {
 		number(0) // flags
 		number(uint64(seconds(cmd.Expiry)))
 		number(uint64(len(cmd.Value)))
-		if cmd.Verb == CompareAndSwap {
-			number(cmd.CAS.id)
-		}
+	}
+	if cmd.Verb == CompareAndSwap {
+		number(cmd.CAS.id)
 	}
 	c.out.WriteString(string(cmd.Verb))
 	c.out.WriteByte(' ')
 	c.out.WriteString(cmd.Key)
 	c.out.Write(append(b, "\r\n"...))
-	if store {
+	if cmd.Verb != Delete {
 		c.out.Write(cmd.Value)
 		c.out.WriteString("\r\n")
 	}
@@ -256,7 +248,7 @@ func seconds(d time.Duration) int32 { return int32((d + time.Second - 1) / time.
 func (cmd *Command) resolve(answer string) {
 	cmd.Err = nil
 	switch answer {
-	case "STORED", "DELETED", "TOUCHED":
+	case "STORED", "DELETED":
 		return
 	case "NOT_FOUND":
 		cmd.Err = ErrMissing
@@ -271,24 +263,5 @@ func (cmd *Command) resolve(answer string) {
 		}
 		return
 	}
-	var err error
-	if cmd.Verb == Incr {
-		if cmd.N, err = strconv.ParseUint(answer, 10, 64); err == nil {
-			return
-		}
-	}
 	cmd.Err = fmt.Errorf("memcached answers %q", answer)
-}
-
-// ping asks for the version of the server.
-func (c *conn) ping(timeout time.Duration) error {
-	c.out.WriteString("version\r\n")
-	if err := c.out.Flush(); err != nil {
-		return err
-	}
-	line, err := c.line(timeout)
-	if err == nil && !bytes.HasPrefix(line, []byte("VERSION ")) {
-		err = fmt.Errorf("memcached answers %q", line)
-	}
-	return err
 }

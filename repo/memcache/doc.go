@@ -4,21 +4,23 @@
 //	Client.Get, GetLong    questions: many keys, of many callers together
 //	Client.Do              batches of commands, their answers read together
 //	Client.Write           the same for what must not be lost: see Dirty keys
+//	Client.Touch, Incr     single commands, by gomemcache
 //	       │  a key belongs to one server
 //	       v
 //	server ── session ─┬─ short pool   2 connections, shared questions
-//	(breaker,          └─ long pool    14 connections: long values, batches
-//	 dirty keys)
+//	(breaker,          ├─ single       2 connections of gomemcache
+//	 dirty keys)       └─ long pool    12 connections: long values, batches
 //
 // # Connections
 //
-// The usual client waits for each answer before it sends the next command. But a commit
-// updates hundreds of rows, and a thousand readers each want one key: the round trips and
-// system calls would cost more than the work. So a connection of this package has two uses.
-// A batch sends up to 128 commands and then reads their answers. A question asks for the
-// keys of all callers who wait: while the connections are in use, callers queue up, and
-// whoever gets the next one asks for the others too. Sixty-four readers of single keys are
-// answered four times as fast as with a question each, and one alone waits for nobody.
+// gomemcache waits for each answer before it sends the next command. That is right for
+// single commands. But a commit updates hundreds of rows, and a thousand readers each want
+// one key: the round trips and system calls would cost more than the work. So for these
+// this package has a connection of its own, with two uses. A batch sends up to 128 commands
+// and then reads their answers. A question asks for the keys of all callers who wait: while
+// the connections are in use, callers queue up, and whoever gets the next one asks for the
+// others too. Sixty-four readers of single keys are answered four times as fast as with a
+// question each, and one alone waits for nobody.
 //
 // # Bounded waits
 //

@@ -310,9 +310,9 @@ func TestClient_ContextEnds(t *testing.T) {
 	}
 }
 
-// TestClient_Do_Paused sends commands to a server that hangs: the first waits one time-out
+// TestClient_Single_Paused sends single commands to a server that hangs: the first waits one time-out
 // and closes it, the next do not wait, and when it is back they work.
-func TestClient_Do_Paused(t *testing.T) {
+func TestClient_Single_Paused(t *testing.T) {
 	t.Parallel()
 	server := memcachetest.Start(t)
 	c := open(t, Config{Servers: []string{server.Addr}, Timeout: time.Second})
@@ -320,29 +320,29 @@ func TestClient_Do_Paused(t *testing.T) {
 	if err := write(c, []string{key}, "1"); err != nil {
 		t.Fatal(err)
 	}
-	incr := Command{Verb: Incr, Key: key, N: 1}
-	if got := do(t, c, incr); got.N != 2 || got.Err != nil {
-		t.Fatalf("got %d, %v", got.N, got.Err)
+	incr := func() (uint64, error) { return c.Incr(t.Context(), key, 1) }
+	if n, err := incr(); n != 2 || err != nil {
+		t.Fatalf("got %d, %v", n, err)
 	}
 	server.Pause()
-	if do(t, c, incr).Err == nil {
+	if _, err := incr(); err == nil {
 		t.Fatal("a server that hangs has counted")
 	}
 	for range 100 {
-		if err := do(t, c, Command{Verb: Touch, Key: key, Expiry: time.Hour}).Err; !errors.Is(err, ErrAway) {
+		if err := c.Touch(t.Context(), key, time.Hour); !errors.Is(err, ErrAway) {
 			t.Fatalf("got %v, want that the server is away", err)
 		}
 	}
 	server.Resume()
 	awaitUp(t, c)
-	if got := do(t, c, incr); got.N < 3 || got.Err != nil { // the first may be counted late
-		t.Errorf("got %d, %v", got.N, got.Err)
+	if n, err := incr(); n < 3 || err != nil { // the first may be counted late
+		t.Errorf("got %d, %v", n, err)
 	}
 }
 
-// TestClient_Do_Hangs has many commands under way as the server hangs: those that wait for
-// a connection are not sent any more.
-func TestClient_Do_Hangs(t *testing.T) {
+// TestClient_Single_Hangs has many single commands under way as the server hangs: those that wait for
+// their turn are not sent any more.
+func TestClient_Single_Hangs(t *testing.T) {
 	t.Parallel()
 	var sent atomic.Int64
 	c := open(t, Config{Timeout: time.Second, Servers: []string{serve(t, func(line string) string {
@@ -352,16 +352,16 @@ func TestClient_Do_Hangs(t *testing.T) {
 		return ""
 	})}})
 	var callers sync.WaitGroup
-	for range 10 * maxConns {
+	for range 10 * singleConns {
 		callers.Go(func() {
-			if err := do(t, c, Command{Verb: Touch, Key: "k", Expiry: time.Hour}).Err; err == nil {
+			if err := c.Touch(t.Context(), "k", time.Hour); err == nil {
 				t.Error("a server that hangs has touched")
 			}
 		})
 	}
 	callers.Wait()
-	if n := sent.Load(); n > maxConns-shortConns {
-		t.Errorf("%d commands were sent, want at most %d", n, maxConns-shortConns)
+	if n := sent.Load(); n > singleConns {
+		t.Errorf("%d commands were sent, want at most %d", n, singleConns)
 	}
 }
 

@@ -113,23 +113,14 @@ func (p *pool) lead(c *conn, q *question) error {
 	return err
 }
 
-// with runs f on a connection, when one is free.
-func (p *pool) with(f func(*conn) error) error {
+// do carries out a batch.
+func (p *pool) do(all []Command, at []int) error {
 	c := p.idle()
 	if c == nil {
 		c = <-p.free
 	}
 	defer p.give(c)
-	return p.use(c, func() error { return f(c) })
-}
-
-// do carries out a batch.
-func (p *pool) do(all []Command, at []int) error {
-	return p.with(func(c *conn) error { return c.do(all, at, p.server.timeout) })
-}
-
-func (p *pool) ping() error {
-	return p.with(func(c *conn) error { return c.ping(p.server.timeout) })
+	return p.use(c, func() error { return c.do(all, at, p.server.timeout) })
 }
 
 // use runs f on a connection that is dialled if need be. Where the server does not answer,

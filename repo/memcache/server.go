@@ -8,6 +8,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	gomemcache "github.com/bradfitz/gomemcache/memcache"
 )
 
 const (
@@ -53,12 +55,14 @@ type server struct {
 // a connection of an earlier one may be to a server that has been restarted since.
 type session struct {
 	short, long *pool
+	single      *single
 	open        atomic.Bool // for readers: no key is dirty
 }
 
 func (s *session) close() {
 	s.short.close()
 	s.long.close()
+	s.single.close()
 }
 
 func newServer(name string, cfg Config, m *metrics) *server {
@@ -75,7 +79,8 @@ func newServer(name string, cfg Config, m *metrics) *server {
 
 func (s *server) newSession() *session {
 	ses := &session{}
-	ses.short, ses.long = newPool(s, ses, shortConns, shortKeys), newPool(s, ses, maxConns-shortConns, longKeys)
+	ses.short, ses.long = newPool(s, ses, shortConns, shortKeys), newPool(s, ses, maxConns-shortConns-singleConns, longKeys)
+	ses.single = newSingle(s, ses)
 	return ses
 }
 
@@ -140,7 +145,7 @@ func (s *server) ping() error {
 	if ses == nil || !ses.open.Load() {
 		return fmt.Errorf("memcached %s: %w", s.name, ErrAway)
 	}
-	if err := ses.long.ping(); err != nil {
+	if err := ses.single.do((*gomemcache.Client).Ping); err != nil {
 		return fmt.Errorf("memcached %s: %w: %w", s.name, ErrAway, err)
 	}
 	return nil
@@ -230,7 +235,7 @@ func (s *server) wait(d time.Duration) bool {
 // readers wait until there are none.
 func (s *server) reopen() bool {
 	ses := s.newSession()
-	if ses.long.ping() != nil {
+	if ses.single.do((*gomemcache.Client).Ping) != nil {
 		ses.close()
 		return false
 	}
