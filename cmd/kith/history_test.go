@@ -311,7 +311,7 @@ func TestHistory_Failover(t *testing.T) {
 	replica.MustExec(`STOP SLAVE`) // it is behind
 	d.lose()
 	syscall.Kill(d.before.Pid(), syscall.SIGKILL)
-	<-d.before.Done()
+	receive(t, d.before.Done())
 	replica.MustExec(`RESET SLAVE ALL`)
 	replica.MustExec(`SET GLOBAL read_only=0`)
 	d.front.move(after.Socket())

@@ -159,8 +159,8 @@ func refuse(w io.Writer, err error) {
 
 var errSecondSignal = errors.New("a second signal: work under way is cut off")
 
-// echo is how long after a signal another is the same one: timeout(1) and
-// others send it to the process and to its group.
+// echo is how soon after a signal another counts as the same: timeout(1) and others send
+// one to the process and to its group.
 const echo = 200 * time.Millisecond
 
 // again delivers a second signal to a server that drains, which ends its drain. If

@@ -80,10 +80,10 @@ func (p *progress) report(at graph.Progress) {
 	moved := at.Total != p.last.Total
 	p.last = at
 	switch {
-	case p.shown != nil && moved && at.Total > 0: // the estimate of a job gets better
-		p.shown.ChangeMax64(at.Total)
-		p.set()
 	case p.shown != nil:
+		if moved && at.Total > 0 { // the estimate of a job gets better
+			p.shown.ChangeMax64(at.Total)
+		}
 		p.set()
 	case p.bar == nil && now.Sub(p.lined) >= linePause:
 		p.lined = now

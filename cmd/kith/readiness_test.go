@@ -22,7 +22,7 @@ import (
 // is wait for its answer.
 func TestReadiness_OneLook(t *testing.T) {
 	var looks atomic.Int32
-	begun, answer := make(chan struct{}), make(chan error)
+	begun, answer := make(chan struct{}), make(chan error, 1)
 	now := time.Unix(1_700_000_000, 0)
 	r := &readiness{now: func() time.Time { return now }, log: slog.New(slog.DiscardHandler), check: func(context.Context) error {
 		looks.Add(1)
@@ -42,7 +42,7 @@ func TestReadiness_OneLook(t *testing.T) {
 			}
 		})
 	}
-	<-begun
+	receive(t, begun)
 	leave() // whoever asked first may be the one whose question is on its way
 	answer <- fmt.Errorf("x: %w", db.ErrReadOnly)
 	all.Wait()

@@ -111,6 +111,7 @@ func follow(t *testing.T, address, token string) (conn net.Conn, finish func() *
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { conn.Close() })
+	conn.SetDeadline(time.Now().Add(patience))
 	body := "reblogs=false"
 	fmt.Fprintf(conn, "POST /api/v1/accounts/2/follow HTTP/1.1\r\nHost: %s\r\nAuthorization: Bearer %s\r\n"+
 		"Content-Type: application/x-www-form-urlencoded\r\nContent-Length: %d\r\nExpect: 100-continue\r\n\r\n", address, token, len(body))

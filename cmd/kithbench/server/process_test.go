@@ -46,13 +46,13 @@ func TestStart_Orphan(t *testing.T) {
 	if err := parent.Start(); err != nil {
 		t.Fatal(err)
 	}
+	out.(*os.File).SetReadDeadline(time.Now().Add(30 * time.Second))
 	lines := bufio.NewReader(out)
 	pid, err := lines.ReadString('\n')
 	if err != nil {
 		t.Fatal(err)
 	}
 	parent.Process.Kill()
-	out.(*os.File).SetReadDeadline(time.Now().Add(30 * time.Second))
 	if _, err := lines.ReadString('\n'); err != io.EOF {
 		t.Errorf("process %s outlives its killed parent: %v", strings.TrimSpace(pid), err)
 	}
