@@ -89,9 +89,13 @@ func writeSettings(dir string, s config.Settings) (done func(), err error) {
 	}
 	// The lock ends when this process closes the file, through whatever descriptor.
 	lock := syscall.Flock_t{Type: syscall.F_WRLCK}
-	if err := syscall.FcntlFlock(file.Fd(), syscall.F_SETLK, &lock); err != nil || !same(file.Name(), file) {
+	err = syscall.FcntlFlock(file.Fd(), syscall.F_SETLK, &lock)
+	if errors.Is(err, syscall.EAGAIN) || errors.Is(err, syscall.EACCES) || err == nil && !same(file.Name(), file) {
+		err = coded{fmt.Errorf("another `kith dev` runs in %s: end it, or choose another folder", dir), exitBusy}
+	}
+	if err != nil {
 		file.Close()
-		return nil, coded{fmt.Errorf("another `kith dev` runs in %s: end it, or choose another folder", dir), exitBusy}
+		return nil, err
 	}
 	done = func() {
 		os.Remove(file.Name())
