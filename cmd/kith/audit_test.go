@@ -87,6 +87,11 @@ func TestAudit_Rebuild(t *testing.T) {
 			t.Errorf("audit %s says\n%s\nwant the command for both faults", flag, r.out)
 		}
 	}
+	for _, f := range objects(t, runKith(t, dir, env, nil, "audit", "--json").out)[:2] {
+		if f["rebuild"] != "1" {
+			t.Errorf("got %v, want the account to rebuild", f)
+		}
+	}
 	args := strings.Fields(command)
 	runKith(t, dir, env, nil, append(args, "--account", "1")...).wantsExit(t, exitUsage, "can't be used together")
 	runKith(t, dir, env, nil, append(args, "--dry-run")...).wantsExit(t, exitFaults, "1 fault found, 0 repaired")

@@ -148,7 +148,7 @@ func TestJSON(t *testing.T) {
 	}
 	faults := objects(t, r.out)
 	for _, f := range faults[:2] {
-		has(t, f, "kind", "account", "other", "fault", "repaired", "note", "error")
+		has(t, f, "kind", "account", "other", "fault", "repaired", "note", "error", "rebuild")
 	}
 	summary, _ := faults[len(faults)-1]["summary"].(map[string]any)
 	if len(faults) != 3 || summary["faults_found"] != 2.0 || summary["rows"] != 2.0 {
