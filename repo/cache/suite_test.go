@@ -160,7 +160,7 @@ func testPut(t *testing.T, c cache.Cache) {
 	}
 }
 
-// testPutMany tells and asks for as many rows as a large commit has, part of
+// testPutMany puts and asks for as many rows as a large commit has, part of
 // them held already.
 func testPutMany(t *testing.T, c cache.Cache) {
 	const n = 512
