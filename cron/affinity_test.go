@@ -235,7 +235,7 @@ func TestSuggest_BadRow(t *testing.T) {
 	w.worker.pool.MustExec(`INSERT INTO relation (bucket, account_id, ver, list, friends, followers, following, kept_followers, kept_following, blocks, archived, updated_at)
 		VALUES (3, 3, 1, 'bad', 0, 0, 0, 0, 0, 0, '', 1)`)
 	err := w.run(w.suggest, cron.Options{})
-	if !errors.Is(err, list.ErrFormat) || !strings.Contains(err.Error(), "suggest failed for 1 accounts") {
+	if !errors.Is(err, list.ErrFormat) || !strings.Contains(err.Error(), "suggest failed for 1 account") {
 		t.Errorf("got %v, want the bad row", err)
 	}
 	if did := sum(w.steps); did.Rows != 2 || did.Done != 1 {

@@ -43,11 +43,7 @@ type FaultsError struct{ sum audit.Summary }
 
 // Error counts them.
 func (e *FaultsError) Error() string {
-	noun := "faults"
-	if e.sum.Found == 1 {
-		noun = "fault"
-	}
-	text := fmt.Sprintf("%d %s found, %d repaired", e.sum.Found, noun, e.sum.Repaired)
+	text := fmt.Sprintf("%s found, %d repaired", counted(e.sum.Found, "fault"), e.sum.Repaired)
 	if e.sum.Unlooked > 0 {
 		text += fmt.Sprintf(", and %d checksums, pairs or accounts were not checked for lack of room: audit again", e.sum.Unlooked)
 	}

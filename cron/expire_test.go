@@ -124,7 +124,7 @@ func TestExpire_Resumes(t *testing.T) {
 		t.Errorf("%d expired in %v, want 68 in several runs", total, results)
 	}
 	run, err := w.worker.Run(t.Context(), w.expire(0), cron.Options{})
-	if !errors.Is(err, list.ErrFormat) || !strings.Contains(run.Failure, "expire failed for 1 accounts") {
+	if !errors.Is(err, list.ErrFormat) || !strings.Contains(run.Failure, "expire failed for 1 account") {
 		t.Errorf("run %+v, %v, want the bad row named", run, err)
 	}
 }

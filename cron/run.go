@@ -50,7 +50,7 @@ type Run struct {
 	saved  time.Time // when the cursor was; zero: not yet
 	due    time.Time // before it, the rows so far are more than Rate allows
 
-	skipped int   // accounts whose rows had errors
+	skipped int64 // accounts whose rows had errors
 	first   error // the first of these
 }
 
@@ -106,12 +106,20 @@ func (x *Run) work(ctx context.Context) (job.Run, error) {
 	case err != nil && working.Err() != nil:
 		err = context.Cause(working) // the error of the job is a consequence
 	case err == nil && x.skipped > 0:
-		err = fmt.Errorf("%s failed for %d accounts, the first: %w", x.job.Name, x.skipped, x.first)
+		err = fmt.Errorf("%s failed for %s, the first: %w", x.job.Name, counted(x.skipped, "account"), x.first)
 	}
 	cancel(nil)
 	watching.Wait()
 	x.end(ctx, err, x.cfg.Now().Sub(begun))
 	return x.row, err
+}
+
+// counted writes how many there are of something.
+func counted(n int64, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
 }
 
 // Cursor is where an earlier run stopped, empty to begin at the beginning.
