@@ -229,6 +229,44 @@ func TestStore_Swap_UnknownOutcome_MovedOn(t *testing.T) {
 	}
 }
 
+// A statement may still run when its connection is gone. The swap is not lost then.
+func TestStore_Swap_UnknownOutcome_StillRuns(t *testing.T) {
+	lossy := dbtest.NewLossy(t, dbtest.DSN(t))
+	pool := pool(t, lossy.DSN)
+	pool.SetMaxOpenConns(1)
+	s, others := relation.New(pool, cache.NewNone(), 0, time.Now), dbtest.DB(t)
+	id := dbtest.IDs(t, 1)[0]
+	rows := swapped(t, s, followed(t, s, []uint64{id}, 7))
+	before := rows[0]
+	rows = followed(t, s, []uint64{id}, 8)
+	write := func(x sqlx.Execer, r relation.Row) {
+		sqlx.MustExec(x, `UPDATE relation SET ver = ?, list = ?, followers = ?, kept_followers = ? WHERE bucket = ? AND account_id = ?`,
+			r.Ver, r.List, r.Followers, r.KeptFollowers, repo.Bucket(id), id)
+	}
+	var ended sync.WaitGroup
+	lossy.Meantime = func() { // as if the statement were not done yet
+		write(others, before)
+		tx := others.MustBegin()
+		write(tx, rows[0])
+		ended.Go(func() { // once the read waits for it
+			defer tx.Commit()
+			waits := 0
+			for begin := time.Now(); waits == 0 && time.Since(begin) < 3*time.Second; {
+				if err := others.Get(&waits, `SELECT COUNT(*) FROM information_schema.innodb_lock_waits`); err != nil {
+					t.Error(err)
+					return
+				}
+			}
+		})
+	}
+	lossy.Lose("")
+	won, err := s.Swap(t.Context(), rows)
+	ended.Wait()
+	if err != nil || !won {
+		t.Errorf("got %v, %v; want won: the statement took effect", won, err)
+	}
+}
+
 // After any error the cache forgets the rows: an engine that shards may have stored
 // some of them.
 func TestStore_Swap_OtherError(t *testing.T) {

@@ -224,7 +224,7 @@ func (s *Store[R]) Walk(ctx context.Context, after uint64, limit int, each func(
 
 // Vers returns the vers of those of ids that have a row, from the database.
 func (s *Store[R]) Vers(ctx context.Context, ids []uint64) (map[uint64]uint64, error) {
-	rows, err := s.stored(ctx, ids, `''`)
+	rows, err := s.stored(ctx, ids, `''`, "")
 	if err != nil {
 		return nil, fmt.Errorf("load the vers of %d rows of %s: %w", len(ids), s.kind.Table, err)
 	}
@@ -241,14 +241,15 @@ type stored struct {
 	List []byte `db:"list"`
 }
 
-// stored reads rows as they are, phantoms too, the list by an expression. Index: PRIMARY
-// (bucket, account_id), one range an id.
-func (s *Store[R]) stored(ctx context.Context, ids []uint64, list string) (map[uint64]stored, error) {
+// stored reads rows as they are, phantoms too, the list by an expression. With a lock it
+// waits for transactions that have them. Index: PRIMARY (bucket, account_id), one range
+// an id.
+func (s *Store[R]) stored(ctx context.Context, ids []uint64, list, lock string) (map[uint64]stored, error) {
 	out := make(map[uint64]stored, len(ids))
 	for part := range slices.Chunk(repo.InOrder(ids), MaxRows) {
 		where, args := db.Keys(part)
 		var rows []stored
-		err := s.db.SelectContext(ctx, &rows, `SELECT account_id, ver, updated_at, `+list+` AS list FROM `+s.kind.Table+` WHERE (bucket, account_id) IN (`+where+`)`, args...)
+		err := s.db.SelectContext(ctx, &rows, `SELECT account_id, ver, updated_at, `+list+` AS list FROM `+s.kind.Table+` WHERE (bucket, account_id) IN (`+where+`)`+lock, args...)
 		if err != nil {
 			return nil, db.Wrap(err)
 		}

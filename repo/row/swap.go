@@ -183,7 +183,7 @@ func (s *Store[R]) resolve(ctx context.Context, rows []R, err error) (won bool, 
 // disown drops rows, of which the database has lost some, and has the cache say so.
 func (s *Store[R]) disown(ctx context.Context, rows []R) error {
 	s.Drop(ctx, rows)
-	now, err := s.stored(ctx, s.kind.ids(rows), `''`)
+	now, err := s.stored(ctx, s.kind.ids(rows), `''`, "")
 	if err != nil {
 		return fmt.Errorf("find out which rows of %s are lost: %w", s.kind.Table, err)
 	}
@@ -206,13 +206,14 @@ const readBackTime = 5 * time.Second
 // is as before proves that it did not, or on an engine that shards not everywhere: the
 // edits are redone. Where others have changed every row since, there is no proof, and the
 // edits must not be redone: others may have seen and undone them. The caller gets an error
-// and may ask again.
+// and may ask again. The read waits for locks: the statement may still run, though its
+// connection is gone.
 //
 // Unless the swap was won the cache drops the rows, which may have been replaced.
 func (s *Store[R]) readBack(ctx context.Context, rows []R, cause error) (won bool, err error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), readBackTime)
 	defer cancel()
-	now, err := s.stored(ctx, s.kind.ids(rows), `list`)
+	now, err := s.stored(ctx, s.kind.ids(rows), `list`, ` FOR UPDATE`)
 	sent, before := 0, 0
 	for i := range rows {
 		values, valuesErr := s.kind.Values(nil, &rows[i])
