@@ -107,13 +107,21 @@ func (a *auditor) reportLost(ctx context.Context, suspects []pair) error {
 	if err != nil {
 		return err
 	}
+	pairs := map[uint64][]pair{} // of those that lack something
+	for _, p := range suspects {
+		for _, id := range []uint64{p.a, p.b} {
+			if a.lacking[id] >= 2 {
+				pairs[id] = append(pairs[id], p)
+			}
+		}
+	}
 	for _, id := range slices.Sorted(maps.Keys(named)) {
 		f := fault(Row, id, "there is no row, but the rows of %d others name the account", named[id])
 		if _, is := rows[id]; is {
 			if a.lacking[id] < 2 {
 				continue
 			}
-			has, lost, err := a.lacksMost(ctx, id, suspects)
+			has, lost, err := a.lacksMost(ctx, id, pairs[id])
 			if err != nil {
 				return err
 			}
@@ -130,9 +138,9 @@ func (a *auditor) reportLost(ctx context.Context, suspects []pair) error {
 }
 
 // lacksMost reports how much a row has of what its account did, and whether it lacks more,
-// two entries at least. That is by what the rows say under their locks: the account may
-// have ended follows while the rows were read.
-func (a *auditor) lacksMost(ctx context.Context, id uint64, suspects []pair) (has int, lost bool, err error) {
+// two entries at least. That is by what the rows of its pairs say under their locks: the
+// account may have ended follows while the rows were read.
+func (a *auditor) lacksMost(ctx context.Context, id uint64, pairs []pair) (has int, lost bool, err error) {
 	x, err := a.examine(ctx, id, false)
 	if err != nil {
 		return 0, false, err
@@ -146,10 +154,7 @@ func (a *auditor) lacksMost(ctx context.Context, id uint64, suspects []pair) (ha
 	if a.lacking[id] < need {
 		return has, false, nil
 	}
-	for _, p := range suspects {
-		if p.a != id && p.b != id {
-			continue
-		}
+	for _, p := range pairs {
 		faults, err := a.compareLocked(ctx, p)
 		if err != nil {
 			return 0, false, err
