@@ -107,6 +107,9 @@ func (r *Reader[V]) held(ctx context.Context, ids []uint64, out []V, heads bool)
 			missing = append(missing, i)
 			continue
 		}
+		if heads { // a list that nobody asked for is not read, not even to check it
+			h.Body, h.Partial = nil, true
+		}
 		var err error
 		if out[i], err = r.Unpack(ids[i], h.Entry); err != nil {
 			r.Cache.Drop(ctx, keys[i:i+1]) // or Fill, which only adds, could not repair it

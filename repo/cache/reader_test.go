@@ -78,6 +78,30 @@ func TestReader_Read(t *testing.T) {
 	want([]uint64{1}, 3) // and mended
 }
 
+// Who asks for heads does not pay for lists: they are not even checked.
+func TestReader_Heads_Partial(t *testing.T) {
+	r := numbers(cachetest.Local(t), func([]uint64) (map[uint64]number, error) { return nil, errRefused })
+	r.Pack = func(n number) cache.Entry {
+		return cache.Entry{Ver: n.ver, Value: binary.BigEndian.AppendUint64(nil, n.n), Body: []byte("a list")}
+	}
+	unpack, bodies := r.Unpack, 0
+	r.Unpack = func(id uint64, e cache.Entry) (number, error) {
+		if len(e.Body) > 0 || !e.Partial {
+			bodies++
+		}
+		return unpack(id, e)
+	}
+	r.Put(t.Context(), []uint64{7}, []number{{1, 70}})
+	for range 2 {
+		if got, err := r.Heads(t.Context(), []uint64{7}); err != nil || got[0].n != 70 || bodies > 0 {
+			t.Errorf("got %v, %v, and %d bodies; want 70 and none", got, err, bodies)
+		}
+	}
+	if got, err := r.Read(t.Context(), []uint64{7}); err != nil || got[0].n != 70 || bodies != 1 {
+		t.Errorf("got %v, %v, and %d bodies; want 70 and one", got, err, bodies)
+	}
+}
+
 func TestReader_Read_LoadFails(t *testing.T) {
 	r := numbers(cache.NewNone(), func([]uint64) (map[uint64]number, error) { return nil, errRefused })
 	if _, err := r.Read(t.Context(), []uint64{1}); !errors.Is(err, errRefused) {

@@ -110,7 +110,10 @@ func (e Entry) Cursor() Cursor { return Cursor{Time: e.Time, ID: e.ID} }
 // Compare returns -1 if c is older than d, 1 if it is newer and 0 if they are
 // the same position. Within one second the larger id is the newer.
 func (c Cursor) Compare(d Cursor) int {
-	return cmp.Or(cmp.Compare(c.Time, d.Time), cmp.Compare(c.ID, d.ID))
+	if c.Time != d.Time { // not cmp.Or, which took a third of the sort of a page
+		return cmp.Compare(c.Time, d.Time)
+	}
+	return cmp.Compare(c.ID, d.ID)
 }
 
 func (c Cursor) newer(d Cursor) bool {
