@@ -523,7 +523,11 @@ func (w *world) rebuildReported(faults []audit.Fault) {
 	}
 	for _, id := range slices.Sorted(maps.Keys(ids)) {
 		cfg := w.config()
-		cfg.Account, cfg.Rebuild, cfg.Repair = id, true, true
+		cfg.Account, cfg.Rebuild = id, true
+		if sum, _ := w.run(cfg); sum.Found == 0 || sum.Repaired > 0 {
+			w.Errorf("a dry run of a rebuild of account %d: got %+v, want what there is to repair", id, sum)
+		}
+		cfg.Repair = true
 		w.run(cfg)
 	}
 }

@@ -101,10 +101,12 @@ func (b *rebuilding) evidence() *relation.Evidence {
 func (a *auditor) rebuild(ctx context.Context, id uint64, b *rebuilding) error {
 	ev := b.evidence()
 	note := fmt.Sprintf("other rows know %d follows and %d blocks and requests of account %d", len(ev.Edges), len(ev.Others), id)
-	if a.cfg.Repair {
+	if a.cfg.Repair || a.cfg.Rebuild {
 		if err := a.checkSilent(ctx, id, b); err != nil {
 			return err
 		}
+	}
+	if a.cfg.Repair {
 		done, err := a.cfg.Rows.Rebuild(ctx, id, ev)
 		if err != nil {
 			return err
@@ -116,6 +118,10 @@ func (a *auditor) rebuild(ctx context.Context, id uint64, b *rebuilding) error {
 			b.faults = append(b.faults, fault(Row, id, "its row did not have what the rows of others say"))
 		}
 		note += b.outcome(done, len(a.rebuilds)-1)
+	} else if a.cfg.Rebuild {
+		if err := a.reportLacking(ctx, id, b); err != nil {
+			return err
+		}
 	}
 	for i := range b.faults {
 		b.faults[i].Note = note
@@ -131,6 +137,34 @@ func (a *auditor) rebuild(ctx context.Context, id uint64, b *rebuilding) error {
 		}
 	})
 	return err
+}
+
+// reportLacking adds the faults that a rebuild would repair and that the row does not show
+// itself.
+func (a *auditor) reportLacking(ctx context.Context, id uint64, b *rebuilding) error {
+	x, err := a.examine(ctx, id, false)
+	lacking := b.timeless()
+	x.each(func(e entry) {
+		e.at = 0
+		delete(lacking, e)
+	})
+	for _, gone := range b.ev.Unknown {
+		b.faults = append(b.faults, namesUnknown(id, gone))
+	}
+	if err == nil && len(lacking) > 0 && len(b.faults) == 0 {
+		b.faults = append(b.faults, fault(Row, id, "its row lacks %d follows, blocks and requests that the rows of others know of", len(lacking)))
+	}
+	return err
+}
+
+// timeless returns what its row must have, without times.
+func (b *rebuilding) timeless() map[entry]bool {
+	said := make(map[entry]bool, len(b.said))
+	for _, e := range b.said {
+		e.at = 0
+		said[e] = true
+	}
+	return said
 }
 
 // outcome says what a rebuild did, while others of the audit's accounts were to be
@@ -161,11 +195,7 @@ const maxSilent = 1000
 // checkSilent checks the others whose rows do not confirm an entry of this row: some do
 // not exist, and one that has lost entries itself disproves nothing.
 func (a *auditor) checkSilent(ctx context.Context, id uint64, b *rebuilding) error {
-	said := make(map[entry]bool, len(b.said)) // without times
-	for _, e := range b.said {
-		e.at = 0
-		said[e] = true
-	}
+	said := b.timeless()
 	x, err := a.examine(ctx, id, false)
 	if err != nil {
 		return err
