@@ -22,6 +22,7 @@ import (
 	"kith/repo/dbtest"
 	"kith/repo/job"
 	"kith/repo/lease"
+	"kith/repo/waittest"
 )
 
 // term is that of the leases of tests: long enough for a busy machine.
@@ -178,7 +179,7 @@ func TestRunner_Busy(t *testing.T) {
 		}), cron.Options{})
 		ended <- err
 	}()
-	wait(t, inside, "first run")
+	waittest.Receive(t, patience, "first run", inside)
 	j := count(name, func(context.Context, int) error { return nil })
 	_, err := b.Run(t.Context(), j, cron.Options{})
 	if busy := (*cron.BusyError)(nil); !errors.As(err, &busy) || busy.Who != "a:1" || busy.Since.IsZero() || !strings.Contains(err.Error(), name+" is being run by a:1 since ") {
@@ -193,7 +194,7 @@ func TestRunner_Busy(t *testing.T) {
 			close(leave)
 		}
 	}})
-	if err != nil || run.Rows != 100 || wait(t, ended, "end of the first run") != nil {
+	if err != nil || run.Rows != 100 || waittest.Receive(t, patience, "end of the first run", ended) != nil {
 		t.Errorf("after waiting: %+v, %v", run, err)
 	}
 }
@@ -228,13 +229,13 @@ func TestRunner_Killed(t *testing.T) {
 			cron.Options{Tick: tick, Wait: true, Waiting: func(*cron.BusyError) { close(waits) }})
 		second <- err
 	}()
-	wait(t, waits, "second run that waits")
+	waittest.Receive(t, patience, "second run that waits", waits)
 	start := time.Now()
-	if err := wait(t, ended, "end of the first run"); !errors.Is(err, lease.ErrLost) {
+	if err := waittest.Receive(t, patience, "end of the first run", ended); !errors.Is(err, lease.ErrLost) {
 		t.Errorf("the first ended with %v, want a lost lease", err)
 	}
 	stepped := time.Since(start)
-	if err := wait(t, second, "end of the second run"); err != nil {
+	if err := waittest.Receive(t, patience, "end of the second run", second); err != nil {
 		t.Fatal(err)
 	}
 	t.Logf("the first stepped down after %v, the second was done after %v; a term is %v", stepped, time.Since(start), term)

@@ -12,6 +12,7 @@ import (
 
 	"kith/cron"
 	"kith/repo/job"
+	"kith/repo/waittest"
 )
 
 // ticks is a schedule of tests.
@@ -60,7 +61,7 @@ func TestScheduler_OncePerTick(t *testing.T) {
 	plan := cron.Plan{Job: j, Schedule: everySecond}
 	stopA, stopB := a.schedule(t, plan), b.schedule(t, plan)
 	for range 4 {
-		wait(t, done, "a run")
+		waittest.Receive(t, patience, "run", done)
 	}
 	stopA()
 	stopB()
@@ -74,17 +75,6 @@ func TestScheduler_OncePerTick(t *testing.T) {
 	if len(runs) < 4 {
 		t.Errorf("%d runs, want 4 or more", len(runs))
 	}
-}
-
-// wait receives from c, or fails the test.
-func wait[T any](t *testing.T, c <-chan T, what string) (got T) {
-	t.Helper()
-	select {
-	case got = <-c:
-	case <-time.After(patience):
-		t.Fatalf("no %s in %v", what, patience)
-	}
-	return got
 }
 
 // One of two schedulers dies in the middle of a job: the other, which stood
@@ -110,11 +100,11 @@ func TestScheduler_TakesOver(t *testing.T) {
 		return nil
 	})
 	a.schedule(t, cron.Plan{Job: first, Schedule: everySecond})
-	wait(t, begun, "begin")
+	waittest.Receive(t, patience, "beginning", begun)
 	b.schedule(t, cron.Plan{Job: second, Schedule: everySecond})
 	a.pool.Close() // dead
 	start := time.Now()
-	wait(t, finished, "end")
+	waittest.Receive(t, patience, "end", finished)
 	if took := time.Since(start); took > 4*term {
 		t.Errorf("taking over took %v with a term of %v", took, term)
 	}
@@ -132,7 +122,7 @@ func TestScheduler_TakesUp(t *testing.T) {
 		}
 		return nil
 	}), Schedule: everySecond})
-	wait(t, begun, "begin")
+	waittest.Receive(t, patience, "beginning", begun)
 	stop()
 	if runs := a.last(t, name); len(runs) != 1 || runs[0].Result != job.Stopped {
 		t.Fatalf("runs %+v, want one that was stopped", runs)
@@ -140,7 +130,7 @@ func TestScheduler_TakesUp(t *testing.T) {
 	rows := make(chan struct{}, 100)
 	b.schedule(t, cron.Plan{Job: count(name, func(context.Context, int) error { rows <- struct{}{}; return nil }), Schedule: yearly})
 	for range 90 {
-		wait(t, rows, "row")
+		waittest.Receive(t, patience, "row", rows)
 	}
 	if len(rows) > 0 {
 		t.Error("more rows than were left")
@@ -178,7 +168,7 @@ func TestScheduler_LastSuccess(t *testing.T) {
 	}
 	stop := w.schedule(t, cron.Plan{Job: idle(untried), Schedule: yearly}, cron.Plan{Job: idle(ran), Schedule: yearly},
 		cron.Plan{Job: idle(switchedOff), Schedule: off}, cron.Plan{Job: idle(last), Schedule: everySecond})
-	wait(t, done, "a run")
+	waittest.Receive(t, patience, "run", done)
 	stop()
 	families, err := reg.Gather()
 	if err != nil {

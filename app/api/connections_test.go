@@ -13,6 +13,8 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/testutil"
+
+	"kith/repo/waittest"
 )
 
 // lines is a log that a test can wait for.
@@ -26,13 +28,7 @@ func (l lines) Write(p []byte) (int, error) {
 // next is the next line of the log.
 func (l lines) next(t *testing.T) string {
 	t.Helper()
-	select {
-	case line := <-l:
-		return line
-	case <-time.After(time.Minute):
-		t.Fatal("nothing is logged in a minute")
-		return ""
-	}
+	return waittest.Receive(t, time.Minute, "line of the log", l)
 }
 
 // visitor is a client on a connection of its own.

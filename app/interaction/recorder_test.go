@@ -16,6 +16,7 @@ import (
 	"kith/repo/account"
 	"kith/repo/interaction"
 	"kith/repo/seen"
+	"kith/repo/waittest"
 )
 
 // batchKey is the primary key of the log: an id may come again in another bucket.
@@ -158,7 +159,7 @@ func TestRecorder_NeverWaits(t *testing.T) {
 	for i := range uint64(60) {
 		r.Record(event(i+1, 1000))
 	}
-	wait(t, l.asked) // half full: the flusher has begun, and hangs
+	waittest.Receive(t, time.Minute, "flush", l.asked) // half full: the flusher has begun, and hangs
 	for i := range uint64(1000) {
 		r.Record(event(i+100, 5000))
 	}
@@ -178,8 +179,8 @@ func TestRecorder_SentAgain(t *testing.T) {
 	l.fail(fmt.Errorf("lost: %w", repo.ErrUnavailable))
 	r := newRecorder(t, l, func(c *Config) { c.Every = time.Millisecond })
 	r.Record(event(1, 2))
-	wait(t, l.asked)
-	wait(t, l.asked)
+	waittest.Receive(t, time.Minute, "flush", l.asked)
+	waittest.Receive(t, time.Minute, "flush", l.asked)
 	l.fail(nil)
 	closed(t, r)
 	if got := l.events(t); len(got) != 1 {
@@ -193,7 +194,7 @@ func TestRecorder_Poison(t *testing.T) {
 	l.fail(errors.New("no such table"))
 	r := newRecorder(t, l, func(c *Config) { c.Every = time.Millisecond })
 	r.Record(event(1, 2))
-	wait(t, l.asked)
+	waittest.Receive(t, time.Minute, "flush", l.asked)
 	l.fail(nil)
 	r.Record(event(3, 4))
 	closed(t, r)
@@ -268,8 +269,8 @@ func TestRecorder_AccountsAway(t *testing.T) {
 	l, who := newLog(), &people{last: 10, err: fmt.Errorf("lost: %w", repo.ErrUnavailable), asked: make(chan int)}
 	r := newRecorder(t, l, func(c *Config) { c.Accounts, c.Every = who, time.Millisecond })
 	r.Record(event(1, 2), event(1, 20))
-	wait(t, who.asked)
-	wait(t, who.asked) // the flush after the first has noted what is left
+	waittest.Receive(t, time.Minute, "question", who.asked)
+	waittest.Receive(t, time.Minute, "question", who.asked) // the flush after the first has noted what is left
 	r.mu.Lock()
 	left := r.taken + len(r.waiting)
 	r.mu.Unlock()
@@ -353,14 +354,4 @@ func BenchmarkRecorder_Record(b *testing.B) {
 			r.Record(Event{Actor: i, Target: i + 1, Kind: "visit"})
 		}
 	})
-}
-
-// wait receives from c, or fails the test.
-func wait[T any](t *testing.T, c <-chan T) {
-	t.Helper()
-	select {
-	case <-c:
-	case <-time.After(time.Minute):
-		t.Fatal("no flush in a minute")
-	}
 }

@@ -25,6 +25,7 @@ import (
 	"github.com/golang-jwt/jwt/v5"
 
 	"kith/repo"
+	"kith/repo/waittest"
 )
 
 var (
@@ -228,11 +229,7 @@ func TestTokens_JWKSAddress(t *testing.T) {
 	defer server.Close()
 	problems := make(chan error, 10)
 	tokens := open(t, Config{JWKS: server.URL, Problem: func(err error) { problems <- err }})
-	select {
-	case <-problems:
-	case <-time.After(time.Minute):
-		t.Fatal("no problem in a minute")
-	}
+	waittest.Receive(t, time.Minute, "problem", problems)
 	text := sign(t, jwt.SigningMethodES256, key, good(), "e1")
 	without := sign(t, jwt.SigningMethodES256, key, good(), "")
 	if _, err := tokens.Verify(t.Context(), without); !errors.Is(err, repo.ErrUnavailable) {

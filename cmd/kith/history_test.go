@@ -22,6 +22,7 @@ import (
 	"kith/repo/dbtest"
 	"kith/repo/memcachetest"
 	"kith/repo/mysqld"
+	"kith/repo/waittest"
 )
 
 // front is the address under which kith finds its database, whichever server has it:
@@ -311,7 +312,7 @@ func TestHistory_Failover(t *testing.T) {
 	replica.MustExec(`STOP SLAVE`) // it is behind
 	d.lose()
 	syscall.Kill(d.before.Pid(), syscall.SIGKILL)
-	receive(t, d.before.Done())
+	waittest.Receive(t, patience, "failover", d.before.Done())
 	replica.MustExec(`RESET SLAVE ALL`)
 	replica.MustExec(`SET GLOBAL read_only=0`)
 	d.front.move(after.Socket())

@@ -37,17 +37,6 @@ func TestMain(m *testing.M) {
 // that goes on may live longer: tests of many steps do on a busy machine.
 const patience = time.Minute
 
-// receive waits for a value of a channel, or for its end.
-func receive[T any](t *testing.T, from <-chan T) (value T) {
-	t.Helper()
-	select {
-	case value = <-from:
-	case <-time.After(patience):
-		t.Fatalf("nothing came within %v", patience)
-	}
-	return value
-}
-
 // testSecret signs the tokens of tests.
 const testSecret = "a secret of the tests, long enough"
 

@@ -16,6 +16,7 @@ import (
 	"kith/repo/db"
 	"kith/repo/dbtest"
 	"kith/repo/mysqld"
+	"kith/repo/waittest"
 )
 
 // However many ask, the database is asked once a second, and those who come while it
@@ -42,7 +43,7 @@ func TestReadiness_OneLook(t *testing.T) {
 			}
 		})
 	}
-	receive(t, begun)
+	waittest.Receive(t, patience, "beginning", begun)
 	leave() // whoever asked first may be the one whose question is on its way
 	answer <- fmt.Errorf("x: %w", db.ErrReadOnly)
 	all.Wait()

@@ -8,6 +8,7 @@ import (
 
 	"kith/repo/cache"
 	"kith/repo/memcachetest"
+	"kith/repo/waittest"
 )
 
 func longRow(key string, ver uint64) cache.Entry {
@@ -120,12 +121,12 @@ func TestMemcached_NearHeads(t *testing.T) {
 		t.Errorf("got ver %d where 2 was put, want 2", got)
 	}
 	wantLong(t, one, key, 2)
-	eventually(t, "the other process sees ver 2", func() bool { return ver(one) == 2 })
+	waittest.Until(t, patience, "the other process sees ver 2", func() bool { return ver(one) == 2 })
 	two.Drop(t.Context(), []string{key})
 	if got := headsOf(t.Context(), two, []string{key}); len(got) != 0 {
 		t.Errorf("after Drop: got %v, want nothing", got)
 	}
-	eventually(t, "the other process sees that it is gone", func() bool { return len(headsOf(t.Context(), one, []string{key})) == 0 })
+	waittest.Until(t, patience, "the other process sees that it is gone", func() bool { return len(headsOf(t.Context(), one, []string{key})) == 0 })
 }
 
 func TestMemcached_NearHeads_Off(t *testing.T) {

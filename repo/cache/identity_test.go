@@ -6,13 +6,13 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	witness "github.com/bradfitz/gomemcache/memcache"
 	"github.com/prometheus/client_golang/prometheus"
 
 	"kith/repo/cache"
 	"kith/repo/memcachetest"
+	"kith/repo/waittest"
 )
 
 func identity(id uint64, secret byte) cache.Identity {
@@ -139,16 +139,6 @@ func (r *renewal) Write(line []byte) (int, error) {
 	return len(line), nil
 }
 
-// await waits until somebody has taken the new identity over.
-func (r *renewal) await(t *testing.T) {
-	t.Helper()
-	select {
-	case <-r.told:
-	case <-time.After(patience):
-		t.Fatalf("after %v nobody has taken the new identity over", patience)
-	}
-}
-
 // A new identity makes every process forget all it knew, and no row that is told
 // while some have learned of it and others have not is shown as it was before.
 func TestMemcached_Renew(t *testing.T) {
@@ -172,7 +162,7 @@ func TestMemcached_Renew(t *testing.T) {
 	next := identity(2, 2)
 	quick.now.Store(&next)
 	slow.now.Store(&next)
-	quick.await(t)
+	waittest.Receive(t, patience, "cache that has taken the new identity over", quick.told)
 	for _, key := range []string{old, long} {
 		wantNone(t, one, key)
 		if got := headsOf(t.Context(), one, []string{key}); len(got) > 0 {
@@ -183,7 +173,7 @@ func TestMemcached_Renew(t *testing.T) {
 	wantLong(t, one, long, 5)
 	two.Put(t.Context(), at([]string{told}, 2)) // which one cannot learn of
 	close(slow.hold)
-	slow.await(t)
+	waittest.Receive(t, patience, "cache that has taken the new identity over", slow.told)
 	wantNone(t, one, told)
 	wantLong(t, two, long, 5)
 }
@@ -201,6 +191,6 @@ func TestLocal_Renew(t *testing.T) {
 	c.Put(t.Context(), at([]string{key}, 9))
 	next := identity(1, 2)
 	r.now.Store(&next)
-	r.await(t)
+	waittest.Receive(t, patience, "cache that has taken the new identity over", r.told)
 	wantNone(t, c, key)
 }

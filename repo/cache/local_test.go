@@ -9,6 +9,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/testutil"
 
 	"kith/repo/cache"
+	"kith/repo/waittest"
 )
 
 func openLocal(t *testing.T, cfg cache.Config) *cache.Local {
@@ -37,7 +38,7 @@ func TestLocal_Bounded(t *testing.T) {
 		keys = append(keys, key)
 		c.Put(t.Context(), []cache.Entry{{Key: key, Ver: 1, Value: make([]byte, size)}})
 	}
-	eventually(t, "the cache is as small as it was told", func() bool {
+	waittest.Until(t, patience, "the cache is as small as it was told", func() bool {
 		held := len(getAll(t.Context(), c, keys)) * size
 		return held <= maxBytes && held > maxBytes/2
 	})

@@ -14,16 +14,17 @@ import (
 	"kith/repo"
 	"kith/repo/cache"
 	"kith/repo/memcachetest"
+	"kith/repo/waittest"
 )
 
 func awaitUp(t *testing.T, c cache.Cache) {
 	t.Helper()
-	eventually(t, "the server is back", func() bool { return c.Ping(t.Context()) == nil })
+	waittest.Until(t, patience, "the server is back", func() bool { return c.Ping(t.Context()) == nil })
 }
 
 func awaitAway(t *testing.T, c cache.Cache) {
 	t.Helper()
-	eventually(t, "the server is away", func() bool { return c.Ping(t.Context()) != nil })
+	waittest.Until(t, patience, "the server is away", func() bool { return c.Ping(t.Context()) != nil })
 }
 
 // request is what one request of a client may do to the cache: reads, two
@@ -211,7 +212,7 @@ func TestMemcached_Dirty(t *testing.T) {
 	readers.Wait()
 
 	// What was dirty is deleted once more a second later, so that it may take a second Put.
-	eventually(t, "rows are held again", func() bool {
+	waittest.Until(t, patience, "rows are held again", func() bool {
 		c.Put(t.Context(), at(keys, 3))
 		return len(getAll(t.Context(), c, keys)) == len(keys)
 	})

@@ -11,6 +11,7 @@ import (
 
 	"kith/repo/cache"
 	"kith/repo/cache/cachetest"
+	"kith/repo/waittest"
 )
 
 // number is a row whose value is a number.
@@ -123,14 +124,14 @@ func TestReader_Put(t *testing.T) {
 		got, _ := r.One(context.Background(), 1)
 		old <- got
 	}()
-	receive(t, begun)
+	waittest.Receive(t, patience, "load", begun)
 	r.Put(t.Context(), []uint64{1}, []number{{2, 20}})
 	got, err := r.One(t.Context(), 1)
 	if err != nil || got.n != 20 {
 		t.Errorf("after the commit: %+v, %v; want 20", got, err)
 	}
 	close(release)
-	if n := receive(t, old); n.n != 10 {
+	if n := waittest.Receive(t, patience, "answer", old); n.n != 10 {
 		t.Errorf("the load from before the commit answered %+v", n)
 	}
 	if got, _ := r.One(t.Context(), 1); got.n != 20 {
@@ -160,14 +161,14 @@ func TestReader_Forget(t *testing.T) {
 	want(1, 1)
 	old := make(chan struct{})
 	go func() { defer close(old); _, _ = r.One(context.Background(), 2) }()
-	receive(t, begun)
+	waittest.Receive(t, patience, "load", begun)
 	n.Store(2)
 	want(1, 1) // held
 	r.Forget(t.Context(), []uint64{1, 2})
 	want(1, 2)
 	want(2, 2) // and not from the load that began before
 	close(release)
-	receive(t, old)
+	waittest.Receive(t, patience, "answer", old)
 }
 
 // Where the cache holds a higher ver than was committed, the database tells whether

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"kith/repo/cache"
+	"kith/repo/waittest"
 )
 
 // patience bounds the waits of the suite; it is spent only when a test fails.
@@ -410,35 +411,9 @@ func testClosed(t *testing.T, c cache.Cache) {
 func testExpiry(t *testing.T, c cache.Cache, ver uint64) {
 	short, long := newKey("short"), newKey("long")
 	put(c, row(long, 1-ver), row(short, ver))
-	eventually(t, "the entry expires", func() bool {
+	waittest.Until(t, patience, "the entry expires", func() bool {
 		_, found := getAll(t.Context(), c, []string{short})[short]
 		return !found
 	})
 	wantVer(t, c, long, 1-ver)
-}
-
-// receive returns what comes, or fails the test.
-func receive[T any](t *testing.T, from <-chan T) (v T) {
-	t.Helper()
-	select {
-	case v = <-from:
-	case <-time.After(patience):
-		t.Fatalf("nothing came in %v", patience)
-	}
-	return v
-}
-
-// eventually asks until what is true.
-func eventually(t *testing.T, what string, is func() bool) {
-	t.Helper()
-	tick := time.NewTicker(5 * time.Millisecond)
-	defer tick.Stop()
-	deadline := time.After(patience)
-	for !is() {
-		select {
-		case <-tick.C:
-		case <-deadline:
-			t.Fatalf("after %v still not: %s", patience, what)
-		}
-	}
 }

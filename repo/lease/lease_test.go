@@ -14,6 +14,7 @@ import (
 	"kith/repo/db"
 	"kith/repo/dbtest"
 	"kith/repo/lease"
+	"kith/repo/waittest"
 )
 
 func TestMain(m *testing.M) { dbtest.Main(m) }
@@ -210,11 +211,7 @@ func TestLease_Stolen(t *testing.T) {
 	n := name(t)
 	l := take(t, lease.New(lease.Config{DB: pool(t), Process: "a:1", Term: 2 * time.Second}), n)
 	dbtest.DB(t).MustExec(`UPDATE lease SET ver = ver + 1, holder = 'thief:3:x' WHERE bucket = ? AND name = ?`, repo.NameBucket(n), n)
-	select {
-	case <-l.Lost():
-	case <-time.After(10 * time.Second):
-		t.Fatal("the first still trusts its lease")
-	}
+	waittest.Receive(t, 10*time.Second, "loss of the lease", l.Lost())
 	if err := l.Release(t.Context()); err != nil {
 		t.Fatal(err)
 	}

@@ -19,6 +19,7 @@ import (
 
 	"kith/repo"
 	"kith/repo/memcachetest"
+	"kith/repo/waittest"
 )
 
 // open opens a client that waits long for a server unless the test says otherwise: a
@@ -179,7 +180,7 @@ func TestClient_Expiry(t *testing.T) {
 		}
 	}
 	want(t, c, keys[0], "a")
-	eventually(t, "what lives for a second expires", func() bool {
+	waittest.Until(t, patience, "what lives for a second expires", func() bool {
 		return one(t, c, keys[0]).Value == nil && one(t, c, keys[3]).Value == nil
 	})
 	want(t, c, keys[1], "a")
@@ -332,29 +333,3 @@ func TestNew_Bad(t *testing.T) {
 
 // patience bounds the waits of tests; it is spent only when one fails.
 const patience = 10 * time.Second
-
-// receive returns what comes, or fails the test.
-func receive[T any](t *testing.T, from <-chan T) (v T) {
-	t.Helper()
-	select {
-	case v = <-from:
-	case <-time.After(patience):
-		t.Fatalf("nothing came in %v", patience)
-	}
-	return v
-}
-
-// eventually asks until what is true.
-func eventually(t *testing.T, what string, is func() bool) {
-	t.Helper()
-	tick := time.NewTicker(5 * time.Millisecond)
-	defer tick.Stop()
-	deadline := time.After(patience)
-	for !is() {
-		select {
-		case <-tick.C:
-		case <-deadline:
-			t.Fatalf("after %v still not: %s", patience, what)
-		}
-	}
-}

@@ -15,6 +15,7 @@ import (
 
 	"kith/repo"
 	"kith/repo/memcachetest"
+	"kith/repo/waittest"
 )
 
 // write stores a value under all keys and returns the first error.
@@ -48,7 +49,7 @@ func count(c *Client, keys []string) (held, away int) {
 
 func awaitUp(t *testing.T, c *Client) {
 	t.Helper()
-	eventually(t, "the server is back", func() bool { return c.Ping(t.Context()) == nil })
+	waittest.Until(t, patience, "the server is back", func() bool { return c.Ping(t.Context()) == nil })
 }
 
 // series is the series of a metric, with its value.
@@ -185,9 +186,9 @@ func TestClient_LateCommand(t *testing.T) {
 		defer s.mu.Unlock()
 		return len(s.again)
 	}
-	eventually(t, "the keys are deleted", func() bool { return again() == len(keys) })
-	eventually(t, "the keys are deleted again", func() bool { return again() == 0 })
-	eventually(t, "no old value is left", func() bool { held, away := count(c, keys); return held+away == 0 })
+	waittest.Until(t, patience, "the keys are deleted", func() bool { return again() == len(keys) })
+	waittest.Until(t, patience, "the keys are deleted again", func() bool { return again() == 0 })
+	waittest.Until(t, patience, "no old value is left", func() bool { held, away := count(c, keys); return held+away == 0 })
 }
 
 // lines counts log lines by level.

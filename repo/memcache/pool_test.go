@@ -13,6 +13,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"kith/repo/waittest"
 )
 
 // serve answers each line that a client sends.
@@ -233,9 +235,9 @@ func TestPool_Closed(t *testing.T) {
 		})
 	}
 	for range 5 {
-		receive(t, begun)
+		waittest.Receive(t, patience, "load", begun)
 	}
-	receive(t, asked) // the others wait, or are about to
+	waittest.Receive(t, patience, "answer", asked) // the others wait, or are about to
 	p.close()
 	close(answer)
 	readers.Wait()
@@ -274,7 +276,7 @@ func TestPool_Long(t *testing.T) {
 	if _, err := p.asks("k"); err != nil {
 		t.Fatal(err)
 	}
-	c := receive(t, p.free)
+	c := waittest.Receive(t, patience, "connection", p.free)
 	if err := c.net.SetWriteDeadline(time.Now().Add(-time.Second)); err != nil { // as after a pause
 		t.Fatal(err)
 	}
