@@ -102,7 +102,7 @@ func (w *foldWorld) folded(ids ...uint64) (n int) {
 	for _, r := range have {
 		for _, e := range r.Entries {
 			if e.Score > 1 { // a visit weighs 1
-				w.t.Errorf("%d was folded %.1f times", r.AccountID, e.Score)
+				w.t.Errorf("%d was folded %.1f times", r.ID, e.Score)
 			}
 			n++
 		}

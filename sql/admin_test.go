@@ -180,13 +180,13 @@ func (p *plant) rows(by func(a, b relation.Row) int) []relation.Row {
 	for _, id := range p.ids {
 		out = append(out, p.row(id))
 	}
-	slices.SortFunc(out, func(a, b relation.Row) int { return cmp.Or(by(a, b), cmp.Compare(a.AccountID, b.AccountID)) })
+	slices.SortFunc(out, func(a, b relation.Row) int { return cmp.Or(by(a, b), cmp.Compare(a.ID, b.ID)) })
 	return out
 }
 
 func ids(rows []relation.Row) (out []string) {
 	for _, r := range rows {
-		out = append(out, text(r.AccountID))
+		out = append(out, text(r.ID))
 	}
 	return out
 }
@@ -201,12 +201,12 @@ func same(t *testing.T, what string, got, want any) {
 func (p *plant) followers(t *testing.T) {
 	want := p.rows(func(a, b relation.Row) int { return cmp.Compare(b.Followers, a.Followers) })[:25]
 	most := want[0]
-	p.exec(`INSERT INTO account (bucket, account_id, ver, username, display_name, locked, created_at) VALUES (? & 1023, ?, 1, 'Zoë', '', 0, 0)`, most.AccountID, most.AccountID)
+	p.exec(`INSERT INTO account (bucket, account_id, ver, username, display_name, locked, created_at) VALUES (? & 1023, ?, 1, 'Zoë', '', 0, 0)`, most.ID, most.ID)
 	got := run(t, usual(), p.dsn, "followers.sql", map[string]string{"least": "0", "top": "25"})[0]
 	same(t, "accounts", column(got, "account_id"), ids(want))
 	long := 0
 	for i, r := range want {
-		segments, own := p.archive(r.AccountID)
+		segments, own := p.archive(r.ID)
 		archived := own.Len(list.Friends)
 		for _, g := range segments {
 			if g.Section == list.Followers {
@@ -217,7 +217,7 @@ func (p *plant) followers(t *testing.T) {
 		if i == 0 {
 			name = "Zoë"
 		}
-		same(t, "line "+text(i), got[i], map[string]string{"account_id": text(r.AccountID), "username": name, "followers": text(r.Followers), "friends": text(r.Friends),
+		same(t, "line "+text(i), got[i], map[string]string{"account_id": text(r.ID), "username": name, "followers": text(r.Followers), "friends": text(r.Friends),
 			"following": text(r.Following), "archived_followers": text(archived), "ver": text(r.Ver), "updated_utc": "2023-11-14 22:13:20"})
 		if archived > 200 {
 			long++
@@ -247,7 +247,7 @@ func (p *plant) overCap(t *testing.T) {
 	}
 	for _, r := range p.rows(func(a, b relation.Row) int { return cmp.Compare(longest(b), longest(a)) }) {
 		if over := longest(r) - limit; over > 0 {
-			want, entries = append(want, line{text(r.AccountID), text(over)}), entries+over
+			want, entries = append(want, line{text(r.ID), text(over)}), entries+over
 		}
 	}
 	got := run(t, usual(), p.dsn, "over_cap.sql", map[string]string{"cap": text(limit)})

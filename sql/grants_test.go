@@ -352,7 +352,7 @@ func (s *service) fold(t *testing.T) {
 	batches, err := log.Load(ctx, bucket, 0, 1<<63, 10)
 	must(t, "load interactions", err)
 	store := affinity.New(s.pool, cache.NewNone(), slog.New(slog.DiscardHandler))
-	won, err := store.Fold(ctx, bucket, []affinity.Row{{Meta: row.Meta{AccountID: uint64(bucket)}}}, batches, start)
+	won, err := store.Fold(ctx, bucket, []affinity.Row{{Meta: row.Meta{ID: uint64(bucket)}}}, batches, start)
 	if err != nil || !won || len(batches) == 0 {
 		t.Fatalf("fold %d batches: %v, %v", len(batches), won, err)
 	}

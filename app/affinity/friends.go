@@ -91,7 +91,7 @@ func (s *Service) friends(ctx context.Context, owner uint64, after Cursor, limit
 // orderOf returns the affinity row that orders a page, and the cursor in that row.
 func (s *Service) orderOf(ctx context.Context, owner uint64, after Cursor) (affinity.Row, Cursor, error) {
 	if after.part != 0 && after.ver == 0 { // no friend had a score
-		return affinity.Row{Meta: row.Meta{AccountID: owner}}, after, nil
+		return affinity.Row{Meta: row.Meta{ID: owner}}, after, nil
 	}
 	row, err := s.rows.Row(ctx, owner)
 	if err != nil || after.part == 0 || after.ver == row.Ver {

@@ -38,7 +38,7 @@ func TestConfig_Add_IsTheFormula(t *testing.T) {
 			}
 			events = append(events, interaction.Event{Actor: 1, Target: 2 + r.Uint64N(30), Kind: kind, At: 1_700_000_000 + r.Uint32N(90*86400)})
 		}
-		row := affinity.Row{Meta: row.Meta{AccountID: 1}}
+		row := affinity.Row{Meta: row.Meta{ID: 1}}
 		for rest := events; len(rest) > 0; {
 			n := 1 + r.IntN(len(rest))
 			row = worth.add(row, rest[:n])
@@ -66,7 +66,7 @@ func TestConfig_Add_IsTheFormula(t *testing.T) {
 
 func TestConfig_Add_HalfLife(t *testing.T) {
 	const day = 86400
-	row := worth.add(affinity.Row{Meta: row.Meta{AccountID: 1}}, []interaction.Event{{Actor: 1, Target: 2, Kind: "message", At: 1_700_000_000}})
+	row := worth.add(affinity.Row{Meta: row.Meta{ID: 1}}, []interaction.Event{{Actor: 1, Target: 2, Kind: "message", At: 1_700_000_000}})
 	row = worth.add(row, []interaction.Event{{Actor: 1, Target: 3, Kind: "visit", At: 1_700_000_000 + 30*day}})
 	if got := row.Entries; len(got) != 2 || got[0] != (affinity.Entry{ID: 2, Score: 2}) || got[1] != (affinity.Entry{ID: 3, Score: 1}) {
 		t.Fatalf("got %+v", row)
@@ -91,7 +91,7 @@ func TestConfig_Add_Bounds(t *testing.T) {
 		}
 	}
 	events = append(events, interaction.Event{Actor: 99, Target: 50, Kind: "unknown", At: 5}, interaction.Event{Actor: 99, Target: 99, Kind: "message", At: 5})
-	got := c.add(affinity.Row{Meta: row.Meta{AccountID: 99}}, events).Entries
+	got := c.add(affinity.Row{Meta: row.Meta{ID: 99}}, events).Entries
 	if want := []affinity.Entry{{ID: 10, Score: 9}, {ID: 9, Score: 8}, {ID: 8, Score: 7}}; !slices.Equal(got, want) {
 		t.Fatalf("got %v, want %v", got, want)
 	}

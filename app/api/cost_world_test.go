@@ -380,7 +380,7 @@ func (w *costWorld) score(affinities *scores.Store, kept *suggestions.Store) {
 			entries = append(entries, scores.Entry{ID: crowd(first(owner, list.Friends) + i%short), Score: float32(1000 - i)})
 		}
 		scores.Sort(entries)
-		won, err := affinities.Fold(w.t.Context(), repo.Bucket(owner), []scores.Row{{Meta: row.Meta{AccountID: owner}, At: uint32(time.Now().Unix()), Entries: entries[:short]}}, nil, 1)
+		won, err := affinities.Fold(w.t.Context(), repo.Bucket(owner), []scores.Row{{Meta: row.Meta{ID: owner}, At: uint32(time.Now().Unix()), Entries: entries[:short]}}, nil, 1)
 		if err != nil || !won {
 			w.t.Fatalf("affinity of %d: %v, %v", owner, won, err)
 		}

@@ -41,7 +41,7 @@ func (a *auditor) examine(ctx context.Context, id uint64, locked bool) (*examine
 // each gives fn every entry of the account.
 func (x *examined) each(fn func(entry)) {
 	for _, v := range x.views {
-		eachEntry(x.row.AccountID, v, fn)
+		eachEntry(x.row.ID, v, fn)
 	}
 }
 
@@ -64,7 +64,7 @@ func (x *examined) named(ids []uint64) (out []uint64) {
 
 // wrong adds a fault.
 func (x *examined) wrong(k Kind, format string, args ...any) {
-	x.faults = append(x.faults, fault(k, x.row.AccountID, format, args...))
+	x.faults = append(x.faults, fault(k, x.row.ID, format, args...))
 }
 
 // maxIDs bounds the ids of one account that are compared with each other. In larger

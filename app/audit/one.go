@@ -107,10 +107,10 @@ func (a *auditor) others(ctx context.Context, id uint64) (suspects []pair, err e
 // about gives fn every entry of a row, and of its archive if it has one.
 func (a *auditor) about(ctx context.Context, r relation.Row, fn func(entry)) error {
 	if v, ok := simple(r); ok {
-		eachEntry(r.AccountID, v, fn)
+		eachEntry(r.ID, v, fn)
 		return nil
 	}
-	x, err := a.examine(ctx, r.AccountID, false)
+	x, err := a.examine(ctx, r.ID, false)
 	x.each(fn)
 	return err
 }

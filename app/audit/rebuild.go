@@ -23,7 +23,7 @@ type rebuilding struct {
 
 // queueRebuild remembers an account for rebuildAll.
 func (a *auditor) queueRebuild(x *examined) {
-	id, absent := x.row.AccountID, x.row.Ver == 0
+	id, absent := x.row.ID, x.row.Ver == 0
 	a.rebuilds[id] = &rebuilding{faults: x.faults, unreadable: x.unreadable || absent, ev: relation.Evidence{Ver: x.row.Ver, KeepOwn: !x.damaged && !absent, Doubtful: a.unsound}}
 	a.unsound[id] = true
 }

@@ -37,11 +37,11 @@ func (w *walk) run(ctx context.Context) error {
 		n, bytes, last := 0, 0, uint64(0)
 		closer := map[uint64]bool{} // to be read together with their archive
 		err := w.cfg.Rows.Walk(ctx, after, size, func(r relation.Row) error {
-			n, bytes, last = n+1, bytes+len(r.List)+64, r.AccountID
+			n, bytes, last = n+1, bytes+len(r.List)+64, r.ID
 			if v, ok := simple(r); ok {
-				eachEntry(r.AccountID, v, w.each)
+				eachEntry(r.ID, v, w.each)
 			} else {
-				closer[r.AccountID] = true
+				closer[r.ID] = true
 			}
 			return nil
 		})

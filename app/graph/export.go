@@ -100,7 +100,7 @@ func (x *exporter) rows(ctx context.Context, ids []uint64) error {
 // too.
 func (x *exporter) views(ctx context.Context, r relation.Row) (archive []list.View, err error) {
 	if len(r.Archived) > 0 {
-		if r, archive, err = x.cfg.Rows.Whole(ctx, r.AccountID); err != nil {
+		if r, archive, err = x.cfg.Rows.Whole(ctx, r.ID); err != nil {
 			return nil, err
 		}
 	}

@@ -385,7 +385,7 @@ func TestImport_LostSwaps(t *testing.T) {
 		cfg := w.config(strings.NewReader(text))
 		cfg.Writers = 1
 		hook := &hookRows{Store: w.rows, lose: func(_ int, rows []relation.Row) bool {
-			return slices.ContainsFunc(rows, func(r relation.Row) bool { return r.AccountID == ids[3] })
+			return slices.ContainsFunc(rows, func(r relation.Row) bool { return r.ID == ids[3] })
 		}}
 		cfg.Rows = hook
 		got := mustImport(t, cfg)
@@ -461,7 +461,7 @@ func (s strict) Swap(ctx context.Context, rows []relation.Row) (bool, error) {
 		if err != nil {
 			return false, err
 		}
-		ids = v.AppendIDs(append(ids, r.AccountID), list.ByFollower)
+		ids = v.AppendIDs(append(ids, r.ID), list.ByFollower)
 		_ = v.Each(list.Following, func(id uint64, _, _ uint32) bool { ids = append(ids, id); return true })
 	}
 	if missing, err := s.Missing(ctx, ids); err != nil || len(missing) > 0 {

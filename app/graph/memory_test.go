@@ -55,7 +55,7 @@ func (nowhere) Fresh(context.Context, []uint64) (map[uint64]relation.Row, error)
 func (s nowhere) Swap(_ context.Context, rows []relation.Row) (bool, error) {
 	for i, r := range rows {
 		rows[i].Ver = 1
-		s.written[r.AccountID].Store(true)
+		s.written[r.ID].Store(true)
 	}
 	return true, nil
 }

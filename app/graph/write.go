@@ -90,7 +90,7 @@ func (im *importer) try(ctx context.Context, part chunk, outlines map[uint64]rel
 	won, err = im.cfg.Rows.Swap(ctx, o.rows)
 	if won && err == nil {
 		for _, r := range o.rows {
-			o.vers = append(o.vers, spill.Record{Hi: ownerKey(r.AccountID), Lo: r.Ver})
+			o.vers = append(o.vers, spill.Record{Hi: ownerKey(r.ID), Lo: r.Ver})
 		}
 	}
 	return o, won, err

@@ -41,7 +41,7 @@ func (s *Service) Expire(ctx context.Context, row relation.Row, e Expiry) (done 
 	for _, o := range []list.Order{list.ByRequest, list.ByRequested} {
 		err := s.each(ctx, row, o, old, func(page []list.Entry) error {
 			for _, entry := range page {
-				requester, asked := row.AccountID, entry.ID
+				requester, asked := row.ID, entry.ID
 				if o == list.ByRequest {
 					requester, asked = asked, requester
 				}
@@ -104,8 +104,8 @@ func (s *Service) expireMutes(ctx context.Context, row relation.Row, page []list
 		return len(ended), nil
 	}
 	var dropped int
-	err = s.commit(ctx, ActExpire, 0, []uint64{row.AccountID}, func(rows map[uint64]*relation.Draft, done *changes) error {
-		p, known := pair{me: rows[row.AccountID], from: row.AccountID, done: done}, true
+	err = s.commit(ctx, ActExpire, 0, []uint64{row.ID}, func(rows map[uint64]*relation.Draft, done *changes) error {
+		p, known := pair{me: rows[row.ID], from: row.ID, done: done}, true
 		for _, id := range ended {
 			known = p.me.Own(id) && known
 		}

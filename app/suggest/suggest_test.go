@@ -50,7 +50,7 @@ func newWorld(t *testing.T) *world {
 // score gives a affinity to others as of now.
 func (w *world) score(a uint64, entries ...affinity.Entry) {
 	w.t.Helper()
-	won, err := w.affinities.Fold(w.t.Context(), repo.Bucket(a), []affinity.Row{{Meta: row.Meta{AccountID: a}, At: uint32(w.relations.Clock.Load()), Entries: entries}}, nil, 1)
+	won, err := w.affinities.Fold(w.t.Context(), repo.Bucket(a), []affinity.Row{{Meta: row.Meta{ID: a}, At: uint32(w.relations.Clock.Load()), Entries: entries}}, nil, 1)
 	if err != nil || !won {
 		w.t.Fatalf("got %v, %v", won, err)
 	}

@@ -35,7 +35,7 @@ func New(pool *sqlx.DB, c cache.Cache, log *slog.Logger) *Store {
 				return err
 			}
 			if err := r.decode(b); err != nil {
-				log.Error("affinity begins anew", "account", r.AccountID, "ver", r.Ver, "err", err)
+				log.Error("affinity begins anew", "account", r.ID, "ver", r.Ver, "err", err)
 				*r = Row{Meta: r.Meta}
 			}
 			return nil
@@ -91,7 +91,7 @@ func keptKey(id, ver uint64) string {
 // be gone at any time.
 func (s *Store) Keep(ctx context.Context, r Row) {
 	if r.Ver > 0 {
-		s.cache.Fill(ctx, []cache.Entry{{Key: keptKey(r.AccountID, r.Ver), Ver: r.Ver, Value: pack(&r)}})
+		s.cache.Fill(ctx, []cache.Entry{{Key: keptKey(r.ID, r.Ver), Ver: r.Ver, Value: pack(&r)}})
 	}
 }
 
@@ -100,7 +100,7 @@ func (s *Store) Kept(ctx context.Context, id, ver uint64) (Row, error) {
 	var held [1]cache.Held
 	s.cache.Get(ctx, []string{keptKey(id, ver)}, held[:])
 	if held[0].Found && held[0].Ver == ver {
-		if r, err := unpack(row.Meta{AccountID: id, Ver: ver}, held[0].Value); err == nil {
+		if r, err := unpack(row.Meta{ID: id, Ver: ver}, held[0].Value); err == nil {
 			return r, nil
 		}
 	}

@@ -20,7 +20,7 @@ import (
 
 func TestMain(m *testing.M) { dbtest.Main(m) }
 
-func of(id, ver uint64) row.Meta { return row.Meta{AccountID: id, Ver: ver} }
+func of(id, ver uint64) row.Meta { return row.Meta{ID: id, Ver: ver} }
 
 func newStore(t *testing.T) *Store {
 	pool := dbtest.DB(t)
@@ -44,7 +44,7 @@ func TestStore_Fold(t *testing.T) {
 	batch := logged(t, me, me)
 	rows := []Row{{Meta: of(me, 0), At: 9, Entries: []Entry{{3, 2}, {4, 1}}}}
 	t.Run("Absent", func(t *testing.T) {
-		if r, err := s.Row(ctx, me); err != nil || r.Ver != 0 || r.AccountID != me {
+		if r, err := s.Row(ctx, me); err != nil || r.Ver != 0 || r.ID != me {
 			t.Fatalf("got %+v, %v", r, err)
 		}
 	})

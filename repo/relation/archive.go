@@ -80,15 +80,23 @@ type sectionCut struct {
 	list    *list.List
 }
 
-// attach stores what a row brings; the transaction holds the lock of the row.
-func attach(ctx context.Context, tx *sqlx.Tx, r *Row) error {
-	a := r.attached
+// attach stores what rows bring; the transaction holds their locks.
+func attach(ctx context.Context, tx *sqlx.Tx, rows []*Row) error {
+	for _, r := range rows {
+		if err := r.attached.store(ctx, tx, r); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (a *attachment) store(ctx context.Context, tx *sqlx.Tx, r *Row) error {
 	for _, m := range a.moves {
 		if err := storeSegment(ctx, tx, r, m); err != nil {
 			return err
 		}
 	}
-	if err := storeOwn(ctx, tx, r.AccountID, a.ownGone, a.ownAdded); err != nil {
+	if err := storeOwn(ctx, tx, r.ID, a.ownGone, a.ownAdded); err != nil {
 		return err
 	}
 	if err := storeNotes(ctx, tx, r); err != nil {

@@ -34,7 +34,7 @@ func BenchmarkLocked(b *testing.B) {
 	benchCommits(b, func(s *relation.Store, rows []relation.Row) (bool, error) {
 		ids := make([]uint64, len(rows))
 		for i, r := range rows {
-			ids[i] = r.AccountID
+			ids[i] = r.ID
 		}
 		return s.Locked(context.Background(), ids, nil, func(map[uint64]*relation.Draft) ([]relation.Row, error) {
 			return rows, nil

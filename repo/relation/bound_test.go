@@ -75,7 +75,7 @@ func TestDraft_Pack_Bound(t *testing.T) {
 func wantArchive(t *testing.T, s *relation.Store, row relation.Row, want map[list.Section]int) {
 	t.Helper()
 	got := map[list.Section]int{}
-	_, archive, err := s.Whole(t.Context(), row.AccountID)
+	_, archive, err := s.Whole(t.Context(), row.ID)
 	if err != nil {
 		t.Fatal(err)
 	}

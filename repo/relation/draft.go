@@ -31,7 +31,7 @@ func Open(r Row) (*Draft, error) {
 	}
 	l, err := v.Open()
 	if err != nil {
-		return nil, fmt.Errorf("open list of account %d, ver %d: %w", r.AccountID, r.Ver, err)
+		return nil, fmt.Errorf("open list of account %d, ver %d: %w", r.ID, r.Ver, err)
 	}
 	a, err := r.Archive()
 	if err != nil {
@@ -41,7 +41,7 @@ func Open(r Row) (*Draft, error) {
 }
 
 // AccountID returns whose row this is.
-func (d *Draft) AccountID() uint64 { return d.row.AccountID }
+func (d *Draft) AccountID() uint64 { return d.row.ID }
 
 // Counts returns the true counts as edited so far.
 func (d *Draft) Counts() Counts {
@@ -218,7 +218,7 @@ func (d *Draft) Pack(now uint32, limit, times int) (next Row, err error) {
 		}
 		m, err := g.pack()
 		if err != nil {
-			return Row{}, fmt.Errorf("pack archive of account %d: %w", d.row.AccountID, err)
+			return Row{}, fmt.Errorf("pack archive of account %d: %w", d.row.ID, err)
 		}
 		a.moves = append(a.moves, m)
 	}
@@ -227,7 +227,7 @@ func (d *Draft) Pack(now uint32, limit, times int) (next Row, err error) {
 			d.cutAll(a, limit, times)
 		}
 		if next.List, err = d.Encode(nil); err != nil {
-			return Row{}, fmt.Errorf("pack list of account %d: %w", d.row.AccountID, err)
+			return Row{}, fmt.Errorf("pack list of account %d: %w", d.row.ID, err)
 		}
 		if limit == 0 || times == 1 || len(next.List) <= max(MaxList, MaxList/10_000*limit) {
 			break

@@ -68,7 +68,7 @@ func (r *rebuild) readAgain(ctx context.Context) error {
 	r.ev.Others = slices.DeleteFunc(r.ev.Others, func(b OtherEntry) bool { return doubt[b.ID] })
 	r.ev.Doubtful = maps.Clone(r.ev.Doubtful)
 	for _, id := range slices.Sorted(maps.Keys(doubt)) {
-		if err := r.ev.read(ctx, r.store, r.q, id, r.row.AccountID); err != nil {
+		if err := r.ev.read(ctx, r.store, r.q, id, r.row.ID); err != nil {
 			return err
 		}
 	}

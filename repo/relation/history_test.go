@@ -20,10 +20,10 @@ import (
 func lose(t *testing.T, before []relation.Row) {
 	t.Helper()
 	for _, r := range before {
-		dbtest.DB(t).MustExec(`DELETE FROM relation WHERE bucket = ? AND account_id = ?`, repo.Bucket(r.AccountID), r.AccountID)
+		dbtest.DB(t).MustExec(`DELETE FROM relation WHERE bucket = ? AND account_id = ?`, repo.Bucket(r.ID), r.ID)
 		if r.Ver > 0 {
 			dbtest.DB(t).MustExec(`INSERT INTO relation (bucket, account_id, ver, list, friends, followers, following, kept_followers, kept_following, updated_at) VALUES (?,?,?,?,?,?,?,?,?,?)`,
-				repo.Bucket(r.AccountID), r.AccountID, r.Ver, r.List, r.Friends, r.Followers, r.Following, r.Followers, r.Following, r.UpdatedAt)
+				repo.Bucket(r.ID), r.ID, r.Ver, r.List, r.Friends, r.Followers, r.Following, r.Followers, r.Following, r.UpdatedAt)
 		}
 	}
 }

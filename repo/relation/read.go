@@ -49,11 +49,11 @@ func (s *Store) Rels(ctx context.Context, row Row, ids []uint64, of list.Rel) (r
 			return rels, options, err
 		}
 		s.Drop(ctx, looked)
-		if row, err = s.Row(ctx, row.AccountID); err != nil {
+		if row, err = s.Row(ctx, row.ID); err != nil {
 			return rels, options, err
 		}
 	}
-	return rels, options, fmt.Errorf("read row and archive of %d: %w", row.AccountID, repo.ErrConflict)
+	return rels, options, fmt.Errorf("read row and archive of %d: %w", row.ID, repo.ErrConflict)
 }
 
 // RelsOf is Rels of a row that has nothing archived.
@@ -77,7 +77,7 @@ func (s *Store) archivedRels(ctx context.Context, row Row, ids []uint64, of list
 	}
 	if a.any(saying(of)...) {
 		looked = append(looked, row)
-		rows, err := ownOf(ctx, s.db, keysOf(row.AccountID, ids))
+		rows, err := ownOf(ctx, s.db, keysOf(row.ID, ids))
 		if err != nil {
 			return nil, err
 		}
@@ -85,7 +85,7 @@ func (s *Store) archivedRels(ctx context.Context, row Row, ids []uint64, of list
 		options.archived = map[uint64]list.Option{}
 		for i := range rows {
 			if err := rows[i].put(l); err != nil {
-				return nil, fmt.Errorf("archive of %d: %w", row.AccountID, err)
+				return nil, fmt.Errorf("archive of %d: %w", row.ID, err)
 			}
 			if rows[i].Section == list.Options {
 				options.archived[rows[i].OtherID] = l.Option(rows[i].OtherID)
@@ -95,7 +95,7 @@ func (s *Store) archivedRels(ctx context.Context, row Row, ids []uint64, of list
 			rels[i] |= l.Rel(id)
 		}
 	}
-	more, err := s.received(ctx, row.AccountID, a, ids, of, rels, at)
+	more, err := s.received(ctx, row.ID, a, ids, of, rels, at)
 	return append(looked, more...), err
 }
 
@@ -172,13 +172,13 @@ func (s *Store) steady(ctx context.Context, row Row, read func(Row) error) error
 		if nowErr != nil || same {
 			return errors.Join(err, nowErr)
 		}
-		rows, err := s.Fresh(ctx, []uint64{row.AccountID})
+		rows, err := s.Fresh(ctx, []uint64{row.ID})
 		if err != nil {
 			return err
 		}
-		row = rows[row.AccountID]
+		row = rows[row.ID]
 	}
-	return fmt.Errorf("read row and archive of %d: %w", row.AccountID, repo.ErrConflict)
+	return fmt.Errorf("read row and archive of %d: %w", row.ID, repo.ErrConflict)
 }
 
 // archiveStood reports whether the archives of rows are still as the rows say. Index:
@@ -186,7 +186,7 @@ func (s *Store) steady(ctx context.Context, row Row, read func(Row) error) error
 func (s *Store) archiveStood(ctx context.Context, rows []Row) (bool, error) {
 	ids, now := make([]uint64, len(rows)), make(map[uint64][]byte, len(rows))
 	for i, r := range rows {
-		ids[i] = r.AccountID
+		ids[i] = r.ID
 	}
 	for part := range slices.Chunk(repo.InOrder(ids), row.MaxRows) {
 		where, args := db.Keys(part)
@@ -202,7 +202,7 @@ func (s *Store) archiveStood(ctx context.Context, rows []Row) (bool, error) {
 			now[r.AccountID] = r.Archived
 		}
 	}
-	return !slices.ContainsFunc(rows, func(r Row) bool { return !bytes.Equal(now[r.AccountID], r.Archived) }), nil
+	return !slices.ContainsFunc(rows, func(r Row) bool { return !bytes.Equal(now[r.ID], r.Archived) }), nil
 }
 
 func (s *Store) page(ctx context.Context, row Row, o list.Order, r list.Range) ([]list.Entry, error) {
@@ -225,9 +225,9 @@ func (s *Store) page(ctx context.Context, row Row, o list.Order, r list.Range) (
 		}
 		var more []list.Entry
 		if received(p.section) {
-			more, err = s.segmentPage(ctx, row.AccountID, p.section, o, r)
+			more, err = s.segmentPage(ctx, row.ID, p.section, o, r)
 		} else {
-			more, err = ownPage(ctx, s.db, row.AccountID, p.section, p.column, r)
+			more, err = ownPage(ctx, s.db, row.ID, p.section, p.column, r)
 		}
 		if err != nil {
 			return nil, err

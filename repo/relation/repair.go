@@ -133,7 +133,7 @@ func newRebuild(s *Store, tx *sqlx.Tx, row Row, ev *Evidence) *rebuild {
 // run finds what is wrong in a first pass over the segments and repairs it in a second.
 func (r *rebuild) run(ctx context.Context) (err error) {
 	r.inspect(r.list)
-	if err := eachSegment(ctx, r.q, r.row.AccountID, r.inspectSegment); err != nil {
+	if err := eachSegment(ctx, r.q, r.row.ID, r.inspectSegment); err != nil {
 		return err
 	}
 	if r.lost && (r.ev == nil || r.ev.KeepOwn) {
@@ -157,7 +157,7 @@ func (r *rebuild) run(ctx context.Context) (err error) {
 			return err
 		}
 	}
-	if err := eachSegment(ctx, r.q, r.row.AccountID, r.repairSegment); err != nil {
+	if err := eachSegment(ctx, r.q, r.row.ID, r.repairSegment); err != nil {
 		return err
 	}
 	r.strip(r.list)

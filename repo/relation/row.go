@@ -75,7 +75,7 @@ var emptyList = func() []byte {
 }()
 
 // Absent returns the row of an account that has none: an empty list, Ver 0.
-func Absent(accountID uint64) Row { return empty(row.Meta{AccountID: accountID}) }
+func Absent(accountID uint64) Row { return empty(row.Meta{ID: accountID}) }
 
 func empty(m row.Meta) Row { return Row{Meta: m, List: emptyList} }
 
@@ -83,7 +83,7 @@ func empty(m row.Meta) Row { return Row{Meta: m, List: emptyList} }
 func (r Row) View() (list.View, error) {
 	v, err := list.Parse(r.List)
 	if err != nil {
-		err = fmt.Errorf("list of account %d, ver %d: %w", r.AccountID, r.Ver, err)
+		err = fmt.Errorf("list of account %d, ver %d: %w", r.ID, r.Ver, err)
 	}
 	return v, err
 }
@@ -92,7 +92,7 @@ func (r Row) View() (list.View, error) {
 func (r *Row) Archive() (Archive, error) {
 	a, err := readArchive(r.Archived)
 	if err != nil {
-		err = fmt.Errorf("account %d, ver %d: %w", r.AccountID, r.Ver, err)
+		err = fmt.Errorf("account %d, ver %d: %w", r.ID, r.Ver, err)
 	}
 	return a, err
 }

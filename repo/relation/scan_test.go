@@ -40,14 +40,14 @@ func TestStore_Scan(t *testing.T) {
 	for more := true; more; {
 		more = false
 		err := s.Walk(t.Context(), after, 7, func(r relation.Row) error {
-			after, more = r.AccountID, true
-			if !slices.Contains(ids, r.AccountID) {
+			after, more = r.ID, true
+			if !slices.Contains(ids, r.ID) {
 				return nil
 			}
-			got = append(got, r.AccountID)
+			got = append(got, r.ID)
 			v, err := r.View()
 			if err != nil || r.Columns != relation.ColumnsOf(v.Len) || r.Followers != 3 || r.KeptFollowers != 2 || len(r.Archived) == 0 {
-				t.Errorf("row of %d: %+v, %v", r.AccountID, r, err)
+				t.Errorf("row of %d: %+v, %v", r.ID, r, err)
 			}
 			return nil
 		})

@@ -205,10 +205,10 @@ func Fits(g Segment) bool {
 // storeSegment writes or deletes one segment. Index: PRIMARY, one row.
 func storeSegment(ctx context.Context, x sqlx.ExecerContext, r *Row, m move) (err error) {
 	if m.N == 0 {
-		_, err = x.ExecContext(ctx, `DELETE FROM relation_archive WHERE bucket = ? AND account_id = ? AND section = ? AND seq = ?`, repo.Bucket(r.AccountID), r.AccountID, m.Section, m.Seq)
+		_, err = x.ExecContext(ctx, `DELETE FROM relation_archive WHERE bucket = ? AND account_id = ? AND section = ? AND seq = ?`, repo.Bucket(r.ID), r.ID, m.Section, m.Seq)
 		return err
 	}
-	_, err = x.ExecContext(ctx, putSegment, repo.Bucket(r.AccountID), r.AccountID, m.Section, m.Seq,
+	_, err = x.ExecContext(ctx, putSegment, repo.Bucket(r.ID), r.ID, m.Section, m.Seq,
 		m.NewestAt, m.NewestID, m.OldestAt, m.OldestID, m.N, r.Ver, m.list)
 	return err
 }
@@ -229,7 +229,7 @@ type archiving struct {
 // which an import or a recall brought into the row, go into the segments between whose
 // positions they lie: segments never overlap, and one is read to find an entry.
 func (a *archiving) put(ctx context.Context, s list.Section, cut *list.List) error {
-	all, err := headers(ctx, a.tx, a.row.AccountID)
+	all, err := headers(ctx, a.tx, a.row.ID)
 	if err != nil {
 		return err
 	}
@@ -262,11 +262,11 @@ func (a *archiving) into(ctx context.Context, h Header, entries *list.List) erro
 	if entries.Len(h.Section) == 0 {
 		return nil
 	}
-	stored, err := loadSegment(ctx, a.tx, a.row.AccountID, h)
+	stored, err := loadSegment(ctx, a.tx, a.row.ID, h)
 	if err != nil {
 		return err
 	}
-	g, err := stored.open(a.row.AccountID)
+	g, err := stored.open(a.row.ID)
 	if err != nil {
 		return err
 	}
@@ -295,7 +295,7 @@ func (a *archiving) store(ctx context.Context, s list.Section, l *list.List, seq
 		}
 		m, err := (&segment{Header: Header{Section: s, Seq: seq}, list: l}).pack()
 		if err != nil {
-			return fmt.Errorf("pack %s segment of %d: %w", s, a.row.AccountID, err)
+			return fmt.Errorf("pack %s segment of %d: %w", s, a.row.ID, err)
 		}
 		if err := storeSegment(ctx, a.tx, a.row, m); err != nil {
 			return err

@@ -74,7 +74,7 @@ func openAll(rows []Row) (map[uint64]*Draft, error) {
 		if err != nil {
 			return nil, err
 		}
-		drafts[r.AccountID] = d
+		drafts[r.ID] = d
 	}
 	return drafts, nil
 }
@@ -162,7 +162,7 @@ func (s *Store) Notes(ctx context.Context, id uint64, others []uint64) (map[uint
 // storeNotes writes the notes of a row inside the transaction that swaps it. Index:
 // PRIMARY, one row each, or a range.
 func storeNotes(ctx context.Context, x sqlx.ExecerContext, r *Row) error {
-	id := r.AccountID
+	id := r.ID
 	if r.attached.noteless {
 		_, err := x.ExecContext(ctx, `DELETE FROM note WHERE bucket = ? AND account_id = ?`, repo.Bucket(id), id)
 		return err

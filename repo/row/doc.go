@@ -1,6 +1,7 @@
-// Package row keeps tables of versioned rows: one row for each account, with a packed
-// list that every change writes anew. A store of one kind of row (relations, affinities,
-// suggestions) is a Kind: its columns, its codec and the form in which its rows are cached.
+// Package row keeps tables of versioned rows: one row for each account, or each post, with
+// a packed list that every change writes anew. A store of one kind of row (relations,
+// affinities, suggestions) is a Kind: its columns, its codec and the form in which its rows
+// are cached.
 //
 //	(bucket, account_id, ver, list, …, updated_at)
 //

@@ -53,8 +53,10 @@ func kind(attached *[]uint64) row.Kind[note] {
 			return note{m, string(body)}, nil
 		},
 		Attached: func(n *note) bool { return n.text == "attached" },
-		Attach: func(_ context.Context, _ *sqlx.Tx, n *note) error {
-			*attached = append(*attached, n.Ver)
+		Attach: func(_ context.Context, _ *sqlx.Tx, notes []*note) error {
+			for _, n := range notes {
+				*attached = append(*attached, n.Ver)
+			}
 			return nil
 		},
 	}

@@ -1,6 +1,7 @@
 package row
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -16,7 +17,7 @@ import (
 
 // Meta is what every row has apart from its content; a kind of row embeds it.
 type Meta struct {
-	AccountID uint64 `db:"account_id"`
+	ID        uint64 `db:"id"`         // of the account or the post that the row is of
 	Ver       uint64 `db:"ver"`        // 0: there is no row yet
 	UpdatedAt uint32 `db:"updated_at"` // unix seconds; 0 in a row that comes from the cache
 
@@ -44,11 +45,12 @@ func (m *Meta) Last() uint64 { return max(m.Ver, m.past) }
 // Kind says how the rows R of one table are read and written.
 type Kind[R any] struct {
 	Table   string
-	Columns []string // without the bucket and those of Meta, the list first
+	ID      string   // the column of Meta.ID, the last of the primary key; empty: account_id
+	Columns []string // without the bucket and those of Meta; the first is the long one
 	Meta    func(*R) *Meta
 	// Empty is the row of an account that has none.
 	Empty func(Meta) R
-	// Scan reads the content: scan takes where Columns go, in their order. The list may
+	// Scan reads the content: scan takes where Columns go, in their order. The first may
 	// come empty, where only the rest was asked for (Heads).
 	Scan func(r *R, scan func(columns ...any) error) error
 	// Values appends the content as it is stored, in the order of Columns.
@@ -61,17 +63,17 @@ type Kind[R any] struct {
 	// Unpack reads it. A partial one comes without its body.
 	Unpack func(m Meta, value, body []byte, partial bool) (R, error)
 
-	// Attached reports whether a row brings more than itself; Attach stores that, in the
-	// transaction that swaps the row, after the swap. A kind may have none.
+	// Attached reports whether a row brings more than itself; Attach stores what rows
+	// bring, in the transaction that swaps them, after the swap. A kind may have none.
 	Attached func(*R) bool
-	Attach   func(ctx context.Context, tx *sqlx.Tx, r *R) error
+	Attach   func(ctx context.Context, tx *sqlx.Tx, rows []*R) error
 }
 
 // ids returns whose rows these are.
 func (k *Kind[R]) ids(rows []R) []uint64 {
 	ids := make([]uint64, len(rows))
 	for i := range rows {
-		ids[i] = k.Meta(&rows[i]).AccountID
+		ids[i] = k.Meta(&rows[i]).ID
 	}
 	return ids
 }
@@ -87,7 +89,9 @@ type Store[R any] struct {
 	kind    Kind[R]
 	db      *sqlx.DB
 	rows    cache.Reader[R]
-	columns string // of a SELECT, after the list
+	meta    string // columns of a SELECT: those of Meta
+	long    string // the first of Columns
+	columns string // the others
 	insert  string // up to VALUES
 	group   string // of placeholders, for one row
 	update  string // what ON DUPLICATE KEY does to the columns
@@ -95,9 +99,10 @@ type Store[R any] struct {
 
 // New makes a store of one kind of row.
 func New[R any](pool *sqlx.DB, c cache.Cache, k Kind[R]) *Store[R] {
-	s := &Store[R]{kind: k, db: pool}
+	k.ID = cmp.Or(k.ID, "account_id")
+	s := &Store[R]{kind: k, db: pool, meta: k.ID + ` AS id, ver, updated_at, `, long: k.Columns[0]}
 	s.columns = strings.Join(append([]string{""}, k.Columns[1:]...), ", ")
-	s.insert = `INSERT INTO ` + k.Table + ` (bucket, account_id, ver, list` + s.columns + `, updated_at) VALUES `
+	s.insert = `INSERT INTO ` + k.Table + ` (bucket, ` + k.ID + `, ver, ` + s.long + s.columns + `, updated_at) VALUES `
 	s.group = `(?,?,?,?` + strings.Repeat(`,?`, len(k.Columns)) + `)`
 	for _, c := range k.Columns {
 		s.update += c + `=VALUES(` + c + `), `
@@ -120,12 +125,12 @@ func (s *Store[R]) Heads(ctx context.Context, ids []uint64) ([]R, error) {
 
 // Fresh returns the rows of ids from the database, as of one moment.
 func (s *Store[R]) Fresh(ctx context.Context, ids []uint64) (map[uint64]R, error) {
-	return s.load(ctx, s.db, ids, `list`, nil, "")
+	return s.load(ctx, s.db, ids, s.long, nil, "")
 }
 
 // Load is Fresh within a transaction or on a pool.
 func (s *Store[R]) Load(ctx context.Context, q sqlx.QueryerContext, ids []uint64) (map[uint64]R, error) {
-	return s.load(ctx, q, ids, `list`, nil, "")
+	return s.load(ctx, q, ids, s.long, nil, "")
 }
 
 func (s *Store[R]) loadHeads(ctx context.Context, ids []uint64) (map[uint64]R, error) {
@@ -135,34 +140,34 @@ func (s *Store[R]) loadHeads(ctx context.Context, ids []uint64) (map[uint64]R, e
 // lock reads rows under their locks. Lists of held that are current are not sent again.
 func (s *Store[R]) lock(ctx context.Context, tx *sqlx.Tx, ids []uint64, held []R) (map[uint64]R, error) {
 	if len(held) == 0 {
-		return s.load(ctx, tx, ids, `list`, nil, ` FOR UPDATE`)
+		return s.load(ctx, tx, ids, s.long, nil, ` FOR UPDATE`)
 	}
 	args := make([]any, 0, 2*MaxHeld)
 	for i := range MaxHeld { // always as many, so that few texts are kept
 		m := s.kind.Meta(&held[min(i, len(held)-1)])
-		args = append(args, m.AccountID, m.Ver)
+		args = append(args, m.ID, m.Ver)
 	}
-	rows, err := s.load(ctx, tx, ids, `IF((account_id, ver) IN (`+db.Repeat(`(?,?)`, MaxHeld)+`), '', list)`, args, ` FOR UPDATE`)
+	rows, err := s.load(ctx, tx, ids, `IF((`+s.kind.ID+`, ver) IN (`+db.Repeat(`(?,?)`, MaxHeld)+`), '', `+s.long+`)`, args, ` FOR UPDATE`)
 	for i := range held {
 		m := s.kind.Meta(&held[i])
-		if r, ok := rows[m.AccountID]; ok && s.kind.Meta(&r).Ver == m.Ver && s.kind.Meta(&r).UpdatedAt != neverUpdated {
-			rows[m.AccountID] = held[i]
+		if r, ok := rows[m.ID]; ok && s.kind.Meta(&r).Ver == m.Ver && s.kind.Meta(&r).UpdatedAt != neverUpdated {
+			rows[m.ID] = held[i]
 		}
 	}
 	return rows, err
 }
 
-// load reads rows by primary key, the list by an expression with arguments. Index:
-// PRIMARY (bucket, account_id), one range an id.
-func (s *Store[R]) load(ctx context.Context, q sqlx.QueryerContext, ids []uint64, list string, args []any, lock string) (map[uint64]R, error) {
+// load reads rows by primary key, the long column by an expression with arguments.
+// Index: PRIMARY (bucket, id), one range an id.
+func (s *Store[R]) load(ctx context.Context, q sqlx.QueryerContext, ids []uint64, long string, args []any, lock string) (map[uint64]R, error) {
 	out := make(map[uint64]R, len(ids))
 	for _, id := range ids {
-		out[id] = s.kind.Empty(Meta{AccountID: id})
+		out[id] = s.kind.Empty(Meta{ID: id})
 	}
 	for part := range slices.Chunk(repo.InOrder(ids), MaxRows) {
 		where, keys := db.Keys(padded(part, lock != ""))
-		rows, err := q.QueryxContext(ctx, `SELECT account_id, ver, updated_at, `+list+s.columns+` FROM `+s.kind.Table+
-			` WHERE (bucket, account_id) IN (`+where+`) ORDER BY bucket, account_id`+lock, append(slices.Clip(args), keys...)...)
+		rows, err := q.QueryxContext(ctx, `SELECT `+s.meta+long+s.columns+` FROM `+s.kind.Table+
+			` WHERE (bucket, `+s.kind.ID+`) IN (`+where+`) ORDER BY bucket, `+s.kind.ID+lock, append(slices.Clip(args), keys...)...)
 		if err == nil {
 			err = s.scan(rows, func(id uint64, r R) error {
 				out[id] = r
@@ -183,13 +188,13 @@ func (s *Store[R]) scan(rows *sqlx.Rows, each func(id uint64, r R) error) error 
 		var r R
 		m := s.kind.Meta(&r)
 		err := s.kind.Scan(&r, func(columns ...any) error {
-			return rows.Scan(append([]any{&m.AccountID, &m.Ver, &m.UpdatedAt}, columns...)...)
+			return rows.Scan(append([]any{&m.ID, &m.Ver, &m.UpdatedAt}, columns...)...)
 		})
 		if m.UpdatedAt == neverUpdated {
 			r = s.kind.Empty(*m) // a phantom
 		}
 		if err == nil {
-			err = each(m.AccountID, r)
+			err = each(m.ID, r)
 		}
 		if err != nil {
 			return err
@@ -198,13 +203,13 @@ func (s *Store[R]) scan(rows *sqlx.Rows, each func(id uint64, r R) error) error 
 	return rows.Err()
 }
 
-// Walk hands up to limit rows that come after an account in key order (0 for the first)
+// Walk hands up to limit rows that come after an id in key order (0 for the first)
 // to each, as they arrive: one is in memory at a time. An error of each ends the walk.
-// Index: PRIMARY (bucket, account_id), a range in each bucket.
+// Index: PRIMARY (bucket, id), a range in each bucket.
 func (s *Store[R]) Walk(ctx context.Context, after uint64, limit int, each func(R) error) error {
 	err := db.Walk(ctx, s.db, s.kind.Table, after, db.LastKey, limit, func(p db.Part) (n int, err error) {
-		rows, err := s.db.QueryxContext(ctx, `SELECT account_id, ver, updated_at, list`+s.columns+` FROM `+s.kind.Table+
-			` WHERE bucket = ? AND account_id > ? AND account_id <= ? ORDER BY account_id LIMIT ?`, p.Bucket, p.After, p.Last, p.Limit)
+		rows, err := s.db.QueryxContext(ctx, `SELECT `+s.meta+s.long+s.columns+` FROM `+s.kind.Table+
+			` WHERE bucket = ? AND `+s.kind.ID+` > ? AND `+s.kind.ID+` <= ? ORDER BY `+s.kind.ID+` LIMIT ?`, p.Bucket, p.After, p.Last, p.Limit)
 		if err == nil {
 			err = s.scan(rows, func(id uint64, r R) error {
 				if b := repo.Bucket(id); b != p.Bucket {
@@ -235,26 +240,26 @@ func (s *Store[R]) Vers(ctx context.Context, ids []uint64) (map[uint64]uint64, e
 	return out, nil
 }
 
-// stored is a row as it is in the database, whatever its list says.
+// stored is a row as it is in the database, whatever its long column says.
 type stored struct {
 	Meta
-	List []byte `db:"list"`
+	Content []byte `db:"content"`
 }
 
-// stored reads rows as they are, phantoms too, the list by an expression. With a lock it
-// waits for transactions that have them. Index: PRIMARY (bucket, account_id), one range
-// an id.
-func (s *Store[R]) stored(ctx context.Context, ids []uint64, list, lock string) (map[uint64]stored, error) {
+// stored reads rows as they are, phantoms too, the long column by an expression. With a
+// lock it waits for transactions that have them. Index: PRIMARY (bucket, id), one range an
+// id.
+func (s *Store[R]) stored(ctx context.Context, ids []uint64, long, lock string) (map[uint64]stored, error) {
 	out := make(map[uint64]stored, len(ids))
 	for part := range slices.Chunk(repo.InOrder(ids), MaxRows) {
 		where, args := db.Keys(part)
 		var rows []stored
-		err := s.db.SelectContext(ctx, &rows, `SELECT account_id, ver, updated_at, `+list+` AS list FROM `+s.kind.Table+` WHERE (bucket, account_id) IN (`+where+`)`+lock, args...)
+		err := s.db.SelectContext(ctx, &rows, `SELECT `+s.meta+long+` AS content FROM `+s.kind.Table+` WHERE (bucket, `+s.kind.ID+`) IN (`+where+`)`+lock, args...)
 		if err != nil {
 			return nil, db.Wrap(err)
 		}
 		for _, r := range rows {
-			out[r.AccountID] = r
+			out[r.ID] = r
 		}
 	}
 	return out, nil
@@ -287,7 +292,7 @@ func (s *Store[R]) pack(r R) cache.Entry {
 }
 
 func (s *Store[R]) unpack(id uint64, e cache.Entry) (R, error) {
-	m := Meta{AccountID: id, Ver: e.Ver, token: e.Token}
+	m := Meta{ID: id, Ver: e.Ver, token: e.Token}
 	if e.Ver == 0 {
 		return s.kind.Empty(m), nil
 	}

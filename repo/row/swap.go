@@ -83,20 +83,22 @@ func (s *Store[R]) swap(ctx context.Context, tx *sqlx.Tx, rows []R) error {
 			return err
 		}
 	}
+	var bring []*R
 	for i := range rows {
 		if s.attached(rows[i]) {
-			if err := s.kind.Attach(ctx, tx, &rows[i]); err != nil {
-				return err
-			}
+			bring = append(bring, &rows[i])
 		}
 	}
-	return nil
+	if len(bring) == 0 {
+		return nil
+	}
+	return s.kind.Attach(ctx, tx, bring)
 }
 
 // errNoBase says that a row which was read, or was in the cache, is not there.
 var errNoBase = fmt.Errorf("a row that is to be changed is not there: %w", repo.ErrConflict)
 
-// statement sends the guarded bulk statement. Index: PRIMARY (bucket, account_id). Where
+// statement sends the guarded bulk statement. Index: PRIMARY (bucket, id). Where
 // the ver of a row is not one step behind it underflows, which is an error and undoes the
 // statement. The server counts an inserted row once and an updated one twice: where it
 // inserted more than the new rows the error is errNoBase.
@@ -104,7 +106,7 @@ func (s *Store[R]) statement(ctx context.Context, x sqlx.ExecerContext, rows []*
 	args, want := make([]any, 0, (4+len(s.kind.Columns))*len(rows)+2), int64(len(rows))
 	for _, r := range rows {
 		m := s.kind.Meta(r)
-		args = append(args, repo.Bucket(m.AccountID), m.AccountID, m.Ver)
+		args = append(args, repo.Bucket(m.ID), m.ID, m.Ver)
 		var err error
 		if args, err = s.kind.Values(args, r); err != nil {
 			return err
@@ -156,7 +158,7 @@ func (s *Store[R]) inKeyOrder(rows []R) []*R {
 		out[i] = &rows[i]
 	}
 	slices.SortFunc(out, func(a, b *R) int {
-		return repo.CompareKeys(s.kind.Meta(a).AccountID, s.kind.Meta(b).AccountID)
+		return repo.CompareKeys(s.kind.Meta(a).ID, s.kind.Meta(b).ID)
 	})
 	return out
 }
@@ -189,8 +191,8 @@ func (s *Store[R]) disown(ctx context.Context, rows []R) error {
 	}
 	var lost []uint64
 	for i := range rows {
-		if m := s.kind.Meta(&rows[i]); m.Ver > m.step && now[m.AccountID].UpdatedAt == neverUpdated {
-			lost = append(lost, m.AccountID)
+		if m := s.kind.Meta(&rows[i]); m.Ver > m.step && now[m.ID].UpdatedAt == neverUpdated {
+			lost = append(lost, m.ID)
 		}
 	}
 	s.rows.Disown(ctx, lost)
@@ -213,7 +215,7 @@ const readBackTime = 5 * time.Second
 func (s *Store[R]) readBack(ctx context.Context, rows []R, cause error) (won bool, err error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), readBackTime)
 	defer cancel()
-	now, err := s.stored(ctx, s.kind.ids(rows), `list`, ` FOR UPDATE`)
+	now, err := s.stored(ctx, s.kind.ids(rows), s.long, ` FOR UPDATE`)
 	sent, before := 0, 0
 	for i := range rows {
 		values, valuesErr := s.kind.Values(nil, &rows[i])
@@ -222,10 +224,10 @@ func (s *Store[R]) readBack(ctx context.Context, rows []R, cause error) (won boo
 			return false, fmt.Errorf("read back after a lost connection: %w (after %w)", err, cause)
 		}
 		m := s.kind.Meta(&rows[i])
-		switch have := now[m.AccountID]; {
+		switch have := now[m.ID]; {
 		case have.Ver == m.Ver-m.step, have.Ver == m.Ver && have.UpdatedAt == neverUpdated:
 			before++
-		case have.Ver == m.Ver && bytes.Equal(have.List, values[0].([]byte)):
+		case have.Ver == m.Ver && bytes.Equal(have.Content, values[0].([]byte)):
 			sent++
 		}
 	}

@@ -40,7 +40,7 @@ func New(pool *sqlx.DB, c cache.Cache, now func() time.Time, log *slog.Logger) *
 				return err
 			}
 			if err := r.decode(b); err != nil {
-				log.Error("suggestions begin anew", "account", r.AccountID, "ver", r.Ver, "err", err)
+				log.Error("suggestions begin anew", "account", r.ID, "ver", r.Ver, "err", err)
 				*r = Row{Meta: r.Meta}
 			}
 			return nil
