@@ -1,0 +1,300 @@
+package home
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	visible "kith/app/post"
+	"kith/repo/event"
+	"kith/repo/list"
+	"kith/repo/post"
+)
+
+// Relation is what an account is to the viewer. The zero Relation is a stranger.
+type Relation struct {
+	Rel    list.Rel
+	Option list.Option
+}
+
+// Viewer is whose home it is.
+type Viewer struct {
+	ID  uint64
+	Now time.Time
+	// Relations are those to all accounts that count for what is judged, see Concerned.
+	Relations map[uint64]Relation
+}
+
+// Concerned appends the accounts whose relation to the viewer counts for an event that
+// brings these posts: who wrote them, whom they answer, whom they mention. Posts may be nil.
+func Concerned(ids []uint64, posts ...*post.Post) []uint64 {
+	for _, p := range posts {
+		if p == nil {
+			continue
+		}
+		ids = append(ids, p.Author)
+		if p.ReplyWho != 0 {
+			ids = append(ids, p.ReplyWho)
+		}
+		ids = append(ids, p.Mentions...)
+	}
+	return ids
+}
+
+// Reason says why an event stands in a home, or why not.
+type Reason uint8
+
+// The reasons. Those from NotFollowed to Deleted say that the event is none of this home's,
+// see the package doc; those behind them say that it is one which is not shown.
+const (
+	Stands Reason = iota
+
+	NotFollowed
+	Blocking
+	BlockedBy
+	Muting
+	RepostsHidden
+	Missing
+	Deleted
+
+	HiddenByAdmin
+	FollowersOnly
+	MentionedOnly
+	FromBlocking
+	FromBlockedBy
+	FromMuting
+	MentionsBlocking
+	MentionsMuting
+	ReplyToStranger
+	OtherLanguage
+	numReasons
+)
+
+var sentences = [numReasons]string{
+	Stands:           "it stands in this home",
+	NotFollowed:      "by an account that the reader does not follow",
+	Blocking:         "by an account that the reader blocks",
+	BlockedBy:        "by an account that blocks the reader",
+	Muting:           "by an account that the reader mutes",
+	RepostsHidden:    "the reader hides reposts by this account",
+	Missing:          "there is no such post",
+	Deleted:          "deleted",
+	HiddenByAdmin:    "hidden by an administrator",
+	FollowersOnly:    "for followers only",
+	MentionedOnly:    "for mentioned accounts only",
+	FromBlocking:     "reposted from an account that the reader blocks",
+	FromBlockedBy:    "reposted from an account that blocks the reader",
+	FromMuting:       "reposted from an account that the reader mutes",
+	MentionsBlocking: "mentions an account that the reader blocks",
+	MentionsMuting:   "mentions an account that the reader mutes",
+	ReplyToStranger:  "a reply to somebody whom the reader does not follow",
+	OtherLanguage:    "in a language that the reader does not want from this account",
+}
+
+// String returns the reason in words.
+func (r Reason) String() string {
+	if r < numReasons {
+		return sentences[r]
+	}
+	return fmt.Sprintf("reason %d", uint8(r))
+}
+
+// Verdict is what the merge of events must know of one.
+type Verdict uint8
+
+// The verdicts.
+const (
+	Unknown Verdict = iota // not judged yet
+	Shown                  // it stands
+	Hidden                 // it is one of this home's events, and is not shown
+	Gone                   // it is none of this home's events
+)
+
+// Verdict returns what the reason means for the merge.
+func (r Reason) Verdict() Verdict {
+	switch {
+	case r == Stands:
+		return Shown
+	case r <= Deleted:
+		return Gone
+	default:
+		return Hidden
+	}
+}
+
+// Judge says whether an event may stand in the viewer's home. p is the post of the event,
+// and origin what it reposts; nil or Ver 0 where there is none.
+func (v *Viewer) Judge(e event.Event, p, origin *post.Post) Reason {
+	return v.judge(e, p, origin).reason
+}
+
+// JudgeAuthor says what Judge would for what is known without reading posts: Stands where
+// they must be read.
+func (v *Viewer) JudgeAuthor(e event.Event) Reason { return v.judgeAuthor(e).reason }
+
+// Why says why an event stands in the viewer's home or does not, in a sentence for support
+// people. name returns what to call an account.
+func (v *Viewer) Why(e event.Event, p, origin *post.Post, name func(account uint64) string) string {
+	f := v.judge(e, p, origin)
+	s := f.reason.String()
+	if f.origin {
+		s = "a repost of a post that does not stand: " + s
+	}
+	if f.account == 0 {
+		return s
+	}
+	s += ": " + name(f.account)
+	o := v.Relations[f.account].Option
+	switch f.reason {
+	case Muting, FromMuting, MentionsMuting:
+		if o.MuteUntil != 0 {
+			s += ", until " + time.Unix(int64(o.MuteUntil), 0).UTC().Format("2006-01-02 15:04:05 MST")
+		}
+	case OtherLanguage:
+		s += " posts in " + p.Language + ", and the reader follows this account for " + strings.Join(o.Languages, ", ") + " only"
+	}
+	return s
+}
+
+// finding is a reason and whom or what it is about.
+type finding struct {
+	reason  Reason
+	account uint64 // 0: no other account
+	origin  bool   // it is about the post that is reposted
+}
+
+func (v *Viewer) judge(e event.Event, p, origin *post.Post) finding {
+	if p == nil || p.Event() != e || e.Origin >= e.ID {
+		return finding{reason: Missing}
+	}
+	if origin != nil && origin.ID != e.Origin {
+		origin = nil
+	}
+	if r := gone(p); r != Stands {
+		return finding{reason: r}
+	}
+	if e.Origin != 0 {
+		if r := gone(origin); r != Stands {
+			return finding{reason: r, origin: true}
+		}
+	}
+	if f := v.judgeAuthor(e); f.reason != Stands {
+		return f
+	}
+	if r := v.access(p); r != Stands {
+		return finding{reason: r}
+	}
+	if e.Origin == 0 {
+		return v.judgePost(p)
+	}
+	return v.judgeOrigin(origin)
+}
+
+func gone(p *post.Post) Reason {
+	switch {
+	case p == nil || p.Ver == 0:
+		return Missing
+	case p.State == post.Deleted:
+		return Deleted
+	}
+	return Stands
+}
+
+// judgeAuthor looks at nothing but who did it.
+func (v *Viewer) judgeAuthor(e event.Event) finding {
+	if e.Author == v.ID {
+		return finding{}
+	}
+	r := v.Relations[e.Author]
+	f := finding{account: e.Author}
+	switch {
+	case r.Rel&list.IsBlocking != 0:
+		f.reason = Blocking
+	case r.Rel&list.IsBlockedBy != 0:
+		f.reason = BlockedBy
+	case r.Rel&list.IsFollowing == 0:
+		f.reason = NotFollowed
+	case v.mutes(r):
+		f.reason = Muting
+	case e.Origin != 0 && r.Option.HideReposts:
+		f.reason = RepostsHidden
+	default:
+		f.account = 0
+	}
+	return f
+}
+
+// judgePost judges a post that its author's posting brings.
+func (v *Viewer) judgePost(p *post.Post) finding {
+	if p.Author == v.ID {
+		return finding{}
+	}
+	who, o := p.ReplyWho, v.Relations[p.Author].Option
+	switch {
+	case p.ReplyTo != 0 && who != v.ID && who != p.Author && v.Relations[who].Rel&list.IsFollowing == 0:
+		return finding{reason: ReplyToStranger, account: who}
+	case p.Language != "" && len(o.Languages) > 0 && !slices.ContainsFunc(o.Languages, func(code string) bool { return strings.EqualFold(code, p.Language) }):
+		return finding{reason: OtherLanguage, account: p.Author}
+	}
+	return v.judgeMentions(p)
+}
+
+// judgeOrigin judges a post that a repost brings.
+func (v *Viewer) judgeOrigin(p *post.Post) finding {
+	if p.Author != v.ID {
+		f := finding{account: p.Author}
+		switch r := v.Relations[p.Author]; {
+		case r.Rel&list.IsBlocking != 0:
+			f.reason = FromBlocking
+		case r.Rel&list.IsBlockedBy != 0:
+			f.reason = FromBlockedBy
+		case v.mutes(r):
+			f.reason = FromMuting
+		}
+		if f.reason != Stands {
+			return f
+		}
+	}
+	if r := v.access(p); r != Stands {
+		return finding{reason: r, origin: true}
+	}
+	return v.judgeMentions(p)
+}
+
+// judgeMentions looks for accounts that the viewer does not want to hear of.
+func (v *Viewer) judgeMentions(p *post.Post) finding {
+	if p.Author == v.ID {
+		return finding{}
+	}
+	for _, id := range p.Mentions {
+		switch r := v.Relations[id]; {
+		case id == v.ID:
+		case r.Rel&list.IsBlocking != 0:
+			return finding{reason: MentionsBlocking, account: id}
+		case v.mutes(r):
+			return finding{reason: MentionsMuting, account: id}
+		}
+	}
+	return finding{}
+}
+
+// access asks the one place that knows who may see a post. That the post is there, and
+// blocks between the viewer and its author, are found before.
+func (v *Viewer) access(p *post.Post) Reason {
+	switch visible.AccessTo(v.ID, v.Relations[p.Author].Rel, p) {
+	case visible.Granted:
+		return Stands
+	case visible.FollowersOnly:
+		return FollowersOnly
+	case visible.MentionedOnly:
+		return MentionedOnly
+	}
+	return HiddenByAdmin
+}
+
+// mutes reports whether the viewer mutes an account now.
+func (v *Viewer) mutes(r Relation) bool {
+	until := int64(r.Option.MuteUntil)
+	return r.Rel&list.IsMuting != 0 && (until == 0 || until > v.Now.Unix())
+}
