@@ -61,14 +61,15 @@ func (o Option) Check() error {
 		return fmt.Errorf("%d languages: %w", len(o.Languages), repo.ErrTooLarge)
 	}
 	for _, code := range o.Languages {
-		if !validLanguage(code) {
+		if !ValidLanguage(code) {
 			return fmt.Errorf("language %.40q is not a code", code)
 		}
 	}
 	return nil
 }
 
-func validLanguage(code string) bool {
+// ValidLanguage tells whether code has the form of a language code.
+func ValidLanguage(code string) bool {
 	if code == "" || len(code) > MaxLanguage {
 		return false
 	}
@@ -170,7 +171,7 @@ func (r *rawOption) checkLanguages() error {
 	}
 	n := 0
 	for code := range bytes.SplitSeq(r.languages, []byte{','}) {
-		if n++; n > MaxLanguages || !validLanguage(string(code)) {
+		if n++; n > MaxLanguages || !ValidLanguage(string(code)) {
 			return fmt.Errorf("%w: languages of an option", ErrFormat)
 		}
 	}
