@@ -3,6 +3,7 @@ package entity
 import (
 	"encoding/json"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -32,7 +33,7 @@ type accountJSON struct {
 	Followers      uint32   `json:"followers_count"`
 	Following      uint32   `json:"following_count"`
 	Friends        uint32   `json:"friends_count"`
-	Statuses       int      `json:"statuses_count"`
+	Statuses       uint32   `json:"statuses_count"`
 	LastStatusAt   *string  `json:"last_status_at"`
 	HideCollection bool     `json:"hide_collections"`
 	Emojis         []string `json:"emojis"`
@@ -48,8 +49,16 @@ func (a Account) asJSON() accountJSON {
 		ID: fmt.Sprint(a.ID), Username: a.Username, Acct: a.Username, DisplayName: a.DisplayName, Locked: a.Locked,
 		CreatedAt: time.UnixMilli(a.CreatedAt).UTC().Format(layout), URL: base + "/@" + a.Username, URI: base + "/users/" + a.Username,
 		Avatar: base + core.AvatarPath, AvatarStatic: base + core.AvatarPath, Header: base + core.HeaderPath, HeaderStatic: base + core.HeaderPath,
-		Followers: a.Followers, Following: a.Following, Friends: a.Friends, Emojis: []string{}, Fields: []string{}, Roles: []string{},
+		Followers: a.Followers, Following: a.Following, Friends: a.Friends, Statuses: a.Statuses, LastStatusAt: lastStatus(a.LastStatusAt), Emojis: []string{}, Fields: []string{}, Roles: []string{},
 	}
+}
+
+func lastStatus(millis int64) *string {
+	if millis == 0 {
+		return nil
+	}
+	day := time.UnixMilli(millis).UTC().Format(time.DateOnly)
+	return &day
 }
 
 // relationshipJSON is a Relationship as encoding/json would write it.
@@ -86,7 +95,7 @@ func relationshipAsJSON(r relation.Relationship) relationshipJSON {
 }
 
 func accountsOf(n int) (all []Account) {
-	here := newSite("https://kith.example")
+	here := newSite("https://kith.example", "kith.example")
 	for i := range n {
 		all = append(all, Account{ID: 1_000_000 + uint64(i), Username: fmt.Sprint("name", i), DisplayName: "Somebody", CreatedAt: 1574810593113,
 			Friends: 100, Followers: 20_000, Following: 300, site: here})
@@ -117,6 +126,7 @@ func marshal[T, J any](t testing.TB, b []byte, all []T, as func(T) J) []byte {
 func TestRender_Same(t *testing.T) {
 	people, rels := accountsOf(3), relationshipsOf(6)
 	people[1].DisplayName, people[1].Locked = "A \"n\" <b>n</b> ☃\u2028", true
+	people[1].Statuses, people[1].LastStatusAt, people[2].LastStatusAt = 1<<32-1, 1574810593113, 951782399999
 	rels[1].Languages, rels[1].Note, rels[1].MutedUntil = []string{"en", "pt-BR"}, "é\n<>", 1574810593
 	if got, want := AppendArray(nil, people, AppendAccount), marshal(t, nil, people, Account.asJSON); string(got) != string(want) {
 		t.Errorf("accounts: got %s, want %s", got, want)
@@ -150,4 +160,26 @@ func compare[T, J any](b *testing.B, all []T, one func([]byte, T) []byte, as fun
 			buffer = marshal(b, buffer, all, as)
 		}
 	})
+}
+
+// BenchmarkString compares appendString with encoding/json.
+func BenchmarkString(b *testing.B) {
+	for name, s := range map[string]string{
+		"Plain":   strings.Repeat("A line of a post that names nobody. ", 8),
+		"HTML":    "<p>" + strings.Repeat("A line of a post that <b>names</b> nobody. ", 8) + "</p>",
+		"Chinese": strings.Repeat("今天天气很好，我们去公园散步吧。", 6),
+	} {
+		buffer := make([]byte, 0, 4<<10)
+		b.Run(name+"/Hand", func(b *testing.B) {
+			for b.Loop() {
+				buffer = appendString(buffer[:0], s)
+			}
+		})
+		b.Run(name+"/Standard", func(b *testing.B) {
+			for b.Loop() {
+				out, _ := json.Marshal(s)
+				buffer = append(buffer[:0], out...)
+			}
+		})
+	}
 }

@@ -1,12 +1,9 @@
-// Package entity encodes accounts and relationships as Mastodon's clients read them.
+// Package entity encodes accounts, relationships and posts as Mastodon's clients read them.
 package entity
 
 import (
 	"context"
-	"encoding/json"
 	"strconv"
-	"time"
-	"unicode/utf8"
 
 	"kith/app/account"
 	"kith/app/api/core"
@@ -20,6 +17,8 @@ type Account struct {
 	Locked                        bool
 	CreatedAt                     int64 // unix milliseconds
 	Friends, Followers, Following uint32
+	Statuses                      uint32 // posts and reposts
+	LastStatusAt                  int64  // unix milliseconds, 0: none
 	MutedUntil                    uint32 // in a list of mutes: unix seconds, 0: no end
 
 	site *site
@@ -28,12 +27,13 @@ type Account struct {
 // site is the part of an account that is the same for a whole page.
 type site struct {
 	base     string // public address
+	domain   string // the name after the @ of our accounts
 	pictures string // the fields of the avatar and the header
 }
 
-func newSite(base string) *site {
+func newSite(base, domain string) *site {
 	avatar, header := base+core.AvatarPath, base+core.HeaderPath
-	return &site{base, `","avatar":"` + avatar + `","avatar_static":"` + avatar + `","header":"` + header + `","header_static":"` + header + `"`}
+	return &site{base, domain, `","avatar":"` + avatar + `","avatar_static":"` + avatar + `","header":"` + header + `","header_static":"` + header + `"`}
 }
 
 // Accounts loads accounts and their counts.
@@ -55,7 +55,7 @@ func (a Accounts) Load(ctx context.Context, c *core.Call, ids []uint64) ([]Accou
 	if err != nil {
 		return nil, err
 	}
-	here := newSite(c.Base())
+	here := newSite(c.Base(), c.Domain())
 	out := make([]Account, 0, len(ids))
 	for i, one := range found {
 		if one.Ver > 0 {
@@ -127,7 +127,9 @@ func appendOpen(b []byte, a Account) []byte {
 	b = strconv.AppendUint(append(b, `,"followers_count":`...), uint64(a.Followers), 10)
 	b = strconv.AppendUint(append(b, `,"following_count":`...), uint64(a.Following), 10)
 	b = strconv.AppendUint(append(b, `,"friends_count":`...), uint64(a.Friends), 10)
-	return append(b, `,"statuses_count":0,"last_status_at":null,"hide_collections":false,"emojis":[],"fields":[],"roles":[]`...)
+	b = strconv.AppendUint(append(b, `,"statuses_count":`...), uint64(a.Statuses), 10)
+	b = appendDate(append(b, `,"last_status_at":`...), a.LastStatusAt)
+	return append(b, `,"hide_collections":false,"emojis":[],"fields":[],"roles":[]`...)
 }
 
 // AppendRelationship appends a Relationship. It is written by hand because clients ask
@@ -166,34 +168,4 @@ func AppendArray[T any](b []byte, items []T, one func([]byte, T) []byte) []byte 
 		b = one(b, item)
 	}
 	return append(b, ']')
-}
-
-// appendString appends a JSON string: plain ASCII as it is, all else through
-// encoding/json.
-func appendString(b []byte, s string) []byte {
-	for i := range len(s) {
-		if c := s[i]; c < ' ' || c >= utf8.RuneSelf || c == '"' || c == '\\' || c == '<' || c == '>' || c == '&' {
-			escaped, _ := json.Marshal(s) // a string always marshals
-			return append(b, escaped...)
-		}
-	}
-	return append(append(append(b, '"'), s...), '"')
-}
-
-// appendUntil appends a time in unix seconds, 0 as null.
-func appendUntil(b []byte, seconds uint32) []byte {
-	if seconds == 0 {
-		return append(b, "null"...)
-	}
-	return appendTime(b, int64(seconds)*1000)
-}
-
-// appendTime appends a time in unix milliseconds as "2006-01-02T15:04:05.000Z". RFC 3339
-// is the one layout that package time formats fast; with this one as the layout, times
-// took a third of a page.
-func appendTime(b []byte, millis int64) []byte {
-	t := time.UnixMilli(millis).UTC()
-	b = t.AppendFormat(append(b, '"'), time.RFC3339)
-	ms := t.Nanosecond() / 1e6
-	return append(b[:len(b)-1], '.', byte('0'+ms/100), byte('0'+ms/10%10), byte('0'+ms%10), 'Z', '"')
 }

@@ -36,7 +36,7 @@ const (
 )
 
 func TestRender_Fields(t *testing.T) {
-	p := Account{ID: 7, Username: "seven", DisplayName: "Seven", site: newSite("https://kith.example")}
+	p := Account{ID: 7, Username: "seven", DisplayName: "Seven", site: newSite("https://kith.example", "kith.example")}
 	for name, c := range map[string]struct{ got, want string }{
 		"account":      {string(AppendAccount(nil, p)), accountFields},
 		"muted":        {string(AppendMuted(nil, p)), accountFields + " mute_expires_at"},
@@ -55,7 +55,7 @@ func TestRender_Fields(t *testing.T) {
 func TestRender_Account(t *testing.T) {
 	p := Account{
 		ID: 1<<63 - 1, Username: "Ann.e-1", DisplayName: "A \"n\" <b>n</b> ☃\u2028", Locked: true, CreatedAt: 1574810593113,
-		Friends: 1, Followers: 2, Following: 4294967295, site: newSite("https://kith.example"),
+		Friends: 1, Followers: 2, Following: 4294967295, Statuses: 3, LastStatusAt: 1574810593113, site: newSite("https://kith.example", "kith.example"),
 	}
 	var got map[string]any
 	if err := json.Unmarshal(AppendAccount(nil, p), &got); err != nil {
@@ -66,7 +66,7 @@ func TestRender_Account(t *testing.T) {
 		"locked": true, "created_at": "2019-11-26T23:23:13.113Z", "url": "https://kith.example/@Ann.e-1",
 		"uri": "https://kith.example/users/Ann.e-1", "avatar": "https://kith.example" + core.AvatarPath,
 		"header_static": "https://kith.example" + core.HeaderPath, "followers_count": 2.0, "following_count": 4294967295.0,
-		"friends_count": 1.0, "statuses_count": 0.0, "last_status_at": nil, "note": "",
+		"friends_count": 1.0, "statuses_count": 3.0, "last_status_at": "2019-11-26", "note": "",
 	} {
 		if got[field] != want {
 			t.Errorf("%s: got %v, want %v", field, got[field], want)
@@ -102,11 +102,25 @@ func TestRender_Relationship(t *testing.T) {
 }
 
 func TestRender_Strings(t *testing.T) {
-	for _, s := range []string{"", "plain", "a\"b", `a\b`, "\x00\x1f\x7f", "<&>", "é☃😀", "\u2028", "\xff"} {
-		want, _ := json.Marshal(s)
-		if got := appendString(nil, s); string(got) != string(want) {
-			t.Errorf("%q: got %s, want %s", s, got, want)
-		}
+	for c := range 256 {
+		sameString(t, string(rune(c)))
+		sameString(t, "a"+string([]byte{byte(c)})+"b")
+	}
+	for _, s := range []string{"", "plain", "a\"b", `a\b`, "\x00\x1f\x7f", "<&>", "é☃😀", "\u2027\u2028\u2029\u202a“”", "a\u2028", "\u2028\xff", "\xe2", "\xe2\x80", "\xe2\x80a"} {
+		sameString(t, s)
+	}
+}
+
+// FuzzRender_Strings compares appendString with encoding/json.
+func FuzzRender_Strings(f *testing.F) {
+	f.Add("a\"\\\n<é\u2028”\xff")
+	f.Fuzz(sameString)
+}
+
+func sameString(t *testing.T, s string) {
+	want, _ := json.Marshal(s)
+	if got := appendString(nil, s); string(got) != string(want) {
+		t.Errorf("%q: got %s, want %s", s, got, want)
 	}
 }
 

@@ -11,7 +11,6 @@ import (
 
 	"kith/app"
 	"kith/repo/list"
-	"kith/repo/post"
 )
 
 // The bounds of what stands in a post.
@@ -44,7 +43,7 @@ func Length(text, spoiler string) int {
 }
 
 // Check refuses what may not stand in a post. It does not look at the mentions.
-func Check(c *post.Content) error {
+func Check(c *Content) error {
 	switch {
 	case !utf8.ValidString(c.Text) || !utf8.ValidString(c.Spoiler):
 		return refuse("Text is not valid UTF-8")
@@ -70,7 +69,7 @@ func Check(c *post.Content) error {
 // unseen tells whether a text of such characters shows nothing.
 func unseen(r rune) bool { return unicode.IsSpace(r) || !unicode.IsGraphic(r) }
 
-func checkMedia(m post.Media) error {
+func checkMedia(m Media) error {
 	switch {
 	case !isMediaURL(m.URL):
 		return refuse("Media url must be an http or https address of at most %d bytes", MaxMediaURL)

@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"kith/app"
-	"kith/repo/post"
 )
 
 func TestLength(t *testing.T) {
@@ -26,50 +25,50 @@ func TestLength(t *testing.T) {
 
 func TestCheck(t *testing.T) {
 	long := strings.Repeat("a", MaxLength)
-	picture := post.Media{URL: "https://a.example/p.png"}
-	media := func(m post.Media) post.Content { return post.Content{Media: []post.Media{m}} }
+	picture := Media{URL: "https://a.example/p.png"}
+	media := func(m Media) Content { return Content{Media: []Media{m}} }
 	address := func(n int) string { return "http://a.example/" + strings.Repeat("x", n-len("http://a.example/")) }
-	described := func(n int) post.Content {
-		return media(post.Media{URL: picture.URL, Description: strings.Repeat("é", n)})
+	described := func(n int) Content {
+		return media(Media{URL: picture.URL, Description: strings.Repeat("é", n)})
 	}
 	for name, c := range map[string]struct {
-		content post.Content
+		content Content
 		why     string // "" where it is taken
 	}{
-		"text":               {post.Content{Text: "a"}, ""},
-		"longest":            {post.Content{Text: long}, ""},
-		"longest of both":    {post.Content{Text: long[1:], Spoiler: "a"}, ""},
-		"longest, not ASCII": {post.Content{Text: strings.Repeat("é", MaxLength)}, ""},
-		"address":            {post.Content{Text: long[:MaxLength-AddressLength-1] + " " + address(3000)}, ""},
-		"most bytes":         {post.Content{Text: address(MaxBytes)}, ""},
-		"language":           {post.Content{Text: "a", Language: "pt-BR"}, ""},
-		"longest language":   {post.Content{Text: "a", Language: strings.Repeat("a", 35)}, ""},
+		"text":               {Content{Text: "a"}, ""},
+		"longest":            {Content{Text: long}, ""},
+		"longest of both":    {Content{Text: long[1:], Spoiler: "a"}, ""},
+		"longest, not ASCII": {Content{Text: strings.Repeat("é", MaxLength)}, ""},
+		"address":            {Content{Text: long[:MaxLength-AddressLength-1] + " " + address(3000)}, ""},
+		"most bytes":         {Content{Text: address(MaxBytes)}, ""},
+		"language":           {Content{Text: "a", Language: "pt-BR"}, ""},
+		"longest language":   {Content{Text: "a", Language: strings.Repeat("a", 35)}, ""},
 		"picture alone":      {media(picture), ""},
-		"preview":            {media(post.Media{URL: picture.URL, Preview: "http://a.example:80/é?x", Description: "a\nb"}), ""},
-		"most pictures":      {post.Content{Media: []post.Media{picture, picture, picture, picture}}, ""},
-		"longest address":    {media(post.Media{URL: address(MaxMediaURL), Preview: address(MaxMediaURL)}), ""},
+		"preview":            {media(Media{URL: picture.URL, Preview: "http://a.example:80/é?x", Description: "a\nb"}), ""},
+		"most pictures":      {Content{Media: []Media{picture, picture, picture, picture}}, ""},
+		"longest address":    {media(Media{URL: address(MaxMediaURL), Preview: address(MaxMediaURL)}), ""},
 		"description":        {described(MaxDescription), ""},
 
-		"nothing":           {post.Content{}, "Text can't be blank"},
-		"blank":             {post.Content{Text: " \n\t\u3000\u200b\x00"}, "Text can't be blank"},
-		"only a spoiler":    {post.Content{Spoiler: "a"}, "Text can't be blank"},
-		"too long":          {post.Content{Text: long + "a"}, "Text character limit of 500 exceeded"},
-		"too long together": {post.Content{Text: long, Spoiler: "a"}, "Text character limit of 500 exceeded"},
-		"too long, picture": {post.Content{Text: long + "a", Media: []post.Media{picture}}, "Text character limit of 500 exceeded"},
-		"too many bytes":    {post.Content{Text: address(MaxBytes), Spoiler: "a"}, "Text is too long (maximum is 16384 bytes)"},
-		"many accents":      {post.Content{Text: "e" + strings.Repeat("\u0301", MaxBytes/2)}, "Text is too long (maximum is 16384 bytes)"},
-		"text not UTF-8":    {post.Content{Text: "a\xff"}, "Text is not valid UTF-8"},
-		"spoiler not UTF-8": {post.Content{Text: "a", Spoiler: "\xff"}, "Text is not valid UTF-8"},
-		"language, letters": {post.Content{Text: "a", Language: "en_GB"}, "Language must be a code such as en or pt-BR"},
-		"language, long":    {post.Content{Text: "a", Language: strings.Repeat("a", 36)}, "Language must be a code such as en or pt-BR"},
-		"five pictures":     {post.Content{Text: "a", Media: make([]post.Media, 5)}, "Cannot attach more than 4 files"},
-		"no address":        {media(post.Media{Description: "a"}), "Media url must be"},
-		"address too long":  {media(post.Media{URL: address(MaxMediaURL + 1)}), "Media url must be"},
-		"preview too long":  {media(post.Media{URL: picture.URL, Preview: address(MaxMediaURL + 1)}), "Media preview_url must be"},
-		"preview, script":   {media(post.Media{URL: picture.URL, Preview: "javascript:alert(1)"}), "Media preview_url must be"},
+		"nothing":           {Content{}, "Text can't be blank"},
+		"blank":             {Content{Text: " \n\t\u3000\u200b\x00"}, "Text can't be blank"},
+		"only a spoiler":    {Content{Spoiler: "a"}, "Text can't be blank"},
+		"too long":          {Content{Text: long + "a"}, "Text character limit of 500 exceeded"},
+		"too long together": {Content{Text: long, Spoiler: "a"}, "Text character limit of 500 exceeded"},
+		"too long, picture": {Content{Text: long + "a", Media: []Media{picture}}, "Text character limit of 500 exceeded"},
+		"too many bytes":    {Content{Text: address(MaxBytes), Spoiler: "a"}, "Text is too long (maximum is 16384 bytes)"},
+		"many accents":      {Content{Text: "e" + strings.Repeat("\u0301", MaxBytes/2)}, "Text is too long (maximum is 16384 bytes)"},
+		"text not UTF-8":    {Content{Text: "a\xff"}, "Text is not valid UTF-8"},
+		"spoiler not UTF-8": {Content{Text: "a", Spoiler: "\xff"}, "Text is not valid UTF-8"},
+		"language, letters": {Content{Text: "a", Language: "en_GB"}, "Language must be a code such as en or pt-BR"},
+		"language, long":    {Content{Text: "a", Language: strings.Repeat("a", 36)}, "Language must be a code such as en or pt-BR"},
+		"five pictures":     {Content{Text: "a", Media: make([]Media, 5)}, "Cannot attach more than 4 files"},
+		"no address":        {media(Media{Description: "a"}), "Media url must be"},
+		"address too long":  {media(Media{URL: address(MaxMediaURL + 1)}), "Media url must be"},
+		"preview too long":  {media(Media{URL: picture.URL, Preview: address(MaxMediaURL + 1)}), "Media preview_url must be"},
+		"preview, script":   {media(Media{URL: picture.URL, Preview: "javascript:alert(1)"}), "Media preview_url must be"},
 		"description, long": {described(MaxDescription + 1), "Media description is too long (maximum is 1500 characters)"},
-		"description, bad":  {media(post.Media{URL: picture.URL, Description: "\xff"}), "Media description is"},
-		"the second":        {post.Content{Media: []post.Media{picture, {URL: "x"}}}, "Media url must be"},
+		"description, bad":  {media(Media{URL: picture.URL, Description: "\xff"}), "Media description is"},
+		"the second":        {Content{Media: []Media{picture, {URL: "x"}}}, "Media url must be"},
 	} {
 		why := ""
 		err := Check(&c.content)
@@ -90,7 +89,7 @@ func TestCheck_MediaURL(t *testing.T) {
 		"javascript:alert(1)", "JavaScript://a.example/%0aalert(1)", "data:image/png;base64,AA", "ftp://a.example/p", "//a.example/p", "/p.png", "p.png", "http:p.png", "http://", "https:///p",
 		"http://ann@a.example/p", "http://ann:b@a.example/p", "http://a.example/a b", " http://a.example/", "http://a.example/\n", "http://a.example/\u202e", "http://a.example/\xff", "http://a.example/%zz", "http://:80/",
 	} {
-		if err := Check(&post.Content{Media: []post.Media{{URL: s}}}); err == nil {
+		if err := Check(&Content{Media: []Media{{URL: s}}}); err == nil {
 			t.Errorf("%q is taken", s)
 		}
 	}

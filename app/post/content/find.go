@@ -30,7 +30,7 @@ func Find(s string) []Part {
 	if strings.IndexByte(s, '@') < 0 && strings.IndexByte(s, '#') < 0 && !strings.Contains(s, "://") {
 		return nil
 	}
-	var parts []Part
+	parts := make([]Part, 0, 4)
 	for i := 0; i < len(s); {
 		p := Part{Start: i, End: i}
 		switch s[i] {
