@@ -35,16 +35,22 @@ const redisTimeout = time.Minute
 
 // openRedis opens the peer on an empty Redis, which decides whether changes are on disk.
 func openRedis(ctx context.Context, name string, s *server.Store) (Peer, error) {
-	r := &redisPeer{name: name, server: s, client: redis.NewClient(&redis.Options{
+	client, err := redisClient(ctx, s)
+	return &redisPeer{name: name, server: s, client: client}, err
+}
+
+// redisClient connects to a Redis.
+func redisClient(ctx context.Context, s *server.Store) (*redis.Client, error) {
+	client := redis.NewClient(&redis.Options{
 		Network: "unix", Addr: s.Socket, PoolSize: redisPool, ReadTimeout: redisTimeout, WriteTimeout: redisTimeout,
 		PoolTimeout: redisTimeout, DisableIdentity: true,
 		// Only hosted servers send these.
 		MaintNotificationsConfig: &maintnotifications.Config{Mode: maintnotifications.ModeDisabled},
-	})}
-	if err := r.client.Ping(ctx).Err(); err != nil {
-		return nil, errors.Join(err, r.Close())
+	})
+	if err := client.Ping(ctx).Err(); err != nil {
+		return nil, errors.Join(err, client.Close())
 	}
-	return r, nil
+	return client, nil
 }
 
 func (r *redisPeer) Name() string { return r.name }

@@ -59,9 +59,14 @@ const countsTable = `CREATE TABLE IF NOT EXISTS counts (
 		PRIMARY KEY (account_id)
 	) ENGINE=InnoDB`
 
-// openTwoTable opens the peer and makes its tables and all its connections, one after the
-// other: a unix socket refuses many at once.
 func openTwoTable(ctx context.Context, name, dsn string, packed bool) (*twoTable, error) {
+	pool, err := openPool(ctx, dsn, fmt.Sprintf(edgesTable, "follows"), fmt.Sprintf(edgesTable, "fans"), countsTable)
+	return &twoTable{name: name, packed: packed, pool: pool}, err
+}
+
+// openPool opens a database and makes tables and all connections, one after the other: a
+// unix socket refuses many at once.
+func openPool(ctx context.Context, dsn string, tables ...string) (*sqlx.DB, error) {
 	cfg, err := mysql.ParseDSN(dsn)
 	if err != nil {
 		return nil, err
@@ -73,22 +78,22 @@ func openTwoTable(ctx context.Context, name, dsn string, packed bool) (*twoTable
 	if err != nil {
 		return nil, err
 	}
-	t := &twoTable{name: name, packed: packed, pool: sqlx.NewDb(sql.OpenDB(connector), "mysql")}
-	t.pool.SetMaxOpenConns(twoTablePool)
-	t.pool.SetMaxIdleConns(twoTablePool)
-	for _, table := range []string{fmt.Sprintf(edgesTable, "follows"), fmt.Sprintf(edgesTable, "fans"), countsTable} {
-		if _, err := t.pool.ExecContext(ctx, table); err != nil {
-			return nil, errors.Join(err, t.Close())
+	pool := sqlx.NewDb(sql.OpenDB(connector), "mysql")
+	pool.SetMaxOpenConns(twoTablePool)
+	pool.SetMaxIdleConns(twoTablePool)
+	for _, table := range tables {
+		if _, err := pool.ExecContext(ctx, table); err != nil {
+			return nil, errors.Join(err, pool.Close())
 		}
 	}
 	for range twoTablePool {
-		conn, err := t.pool.Connx(ctx)
+		conn, err := pool.Connx(ctx)
 		if err != nil {
-			return nil, errors.Join(err, t.Close())
+			return nil, errors.Join(err, pool.Close())
 		}
 		defer conn.Close() // at the end, so that each is another one
 	}
-	return t, nil
+	return pool, nil
 }
 
 func (t *twoTable) Name() string { return t.name }
@@ -125,14 +130,19 @@ func (t *twoTable) Unfollow(ctx context.Context, from, to uint64) error {
 	return t.commit(ctx, deleteEdge, []any{from, to}, []any{to, from}, []any{from, to, from, to})
 }
 
-// commit makes a change, and tries again if its transaction lost to another.
+// commit makes a change.
 func (t *twoTable) commit(ctx context.Context, c change, args ...[]any) error {
 	try := t.steps
 	if t.packed {
 		try = t.pack
 	}
+	return again(ctx, func() error { return try(ctx, c, args) })
+}
+
+// again makes a change, and tries again if its transaction lost to another.
+func again(ctx context.Context, change func() error) error {
 	for range twoTableTries {
-		err := try(ctx, c, args)
+		err := change()
 		if !lostToAnother(err) {
 			return err
 		}
@@ -145,17 +155,22 @@ func (t *twoTable) commit(ctx context.Context, c change, args ...[]any) error {
 	return ErrGaveUp
 }
 
-// pack makes a change in one round trip. A transaction that failed half way is rolled back
-// before its connection is used again: the next START TRANSACTION would commit that half.
+// pack makes a change in one round trip.
 func (t *twoTable) pack(ctx context.Context, c change, args [][]any) error {
-	conn, err := t.pool.Connx(ctx)
+	packed := `START TRANSACTION; ` + c[0] + `; SET @n = ROW_COUNT(); ` + c[1] + `; ` + c[2] + `; COMMIT`
+	return inOneTrip(ctx, t.pool, packed, slices.Concat(args...)...)
+}
+
+// inOneTrip sends a transaction, all its statements at once. One that failed half way is
+// rolled back before its connection is used again: the next START TRANSACTION would commit
+// that half.
+func inOneTrip(ctx context.Context, pool *sqlx.DB, statements string, args ...any) error {
+	conn, err := pool.Connx(ctx)
 	if err != nil {
 		return err
 	}
 	defer conn.Close()
-	packed := `START TRANSACTION; ` + c[0] + `; SET @n = ROW_COUNT(); ` + c[1] + `; ` + c[2] + `; COMMIT`
-	_, err = conn.ExecContext(ctx, packed, slices.Concat(args...)...)
-	if err == nil {
+	if _, err = conn.ExecContext(ctx, statements, args...); err == nil {
 		return nil
 	}
 	if _, rollbackErr := conn.ExecContext(context.WithoutCancel(ctx), `ROLLBACK`); rollbackErr != nil {
@@ -203,7 +218,7 @@ func (t *twoTable) States(ctx context.Context, viewer uint64, ids []uint64) ([]S
 		ID        uint64
 		Following bool
 	}
-	if err := t.in(ctx, &found, statesSQL, viewer, ids, viewer, ids); err != nil {
+	if err := selectIn(ctx, t.pool, &found, statesSQL, viewer, ids, viewer, ids); err != nil {
 		return nil, fmt.Errorf("states for %d: %w", viewer, err)
 	}
 	known := make(map[uint64]State, len(found))
@@ -219,13 +234,13 @@ func (t *twoTable) States(ctx context.Context, viewer uint64, ids []uint64) ([]S
 	return states, nil
 }
 
-// in selects into found with lists of ids among args.
-func (t *twoTable) in(ctx context.Context, found any, query string, args ...any) error {
+// selectIn selects into found with lists of ids among args.
+func selectIn(ctx context.Context, pool *sqlx.DB, found any, query string, args ...any) error {
 	query, args, err := sqlx.In(query, args...)
 	if err != nil {
 		return err
 	}
-	return t.pool.SelectContext(ctx, found, query, args...)
+	return pool.SelectContext(ctx, found, query, args...)
 }
 
 // countsSQL goes by the primary key.
@@ -240,7 +255,7 @@ func (t *twoTable) Counts(ctx context.Context, ids []uint64) ([]Counts, error) {
 		ID                   uint64
 		Following, Followers int64
 	}
-	if err := t.in(ctx, &found, countsSQL, ids); err != nil {
+	if err := selectIn(ctx, t.pool, &found, countsSQL, ids); err != nil {
 		return nil, fmt.Errorf("counts of %d accounts: %w", len(ids), err)
 	}
 	known := make(map[uint64]Counts, len(found))
@@ -284,7 +299,7 @@ func (t *twoTable) Space(ctx context.Context) (Space, error) {
 // Load fills the tables, each in the order of its primary key, and updates their statistics.
 func (t *twoTable) Load(ctx context.Context, g *graph.Graph) error {
 	following, followers := g.Sides()
-	err := cmp.Or(t.loadData(ctx, "follows", graph.Text(following)), t.loadData(ctx, "fans", graph.Text(followers)))
+	err := cmp.Or(loadData(ctx, t.pool, "follows", graph.Text(following)), loadData(ctx, t.pool, "fans", graph.Text(followers)))
 	if err != nil {
 		return err
 	}
@@ -299,19 +314,19 @@ func (t *twoTable) Load(ctx context.Context, g *graph.Graph) error {
 	for _, id := range slices.Sorted(maps.Keys(counts)) {
 		text = fmt.Appendln(text, id, counts[id].Following, counts[id].Followers)
 	}
-	if err := t.loadData(ctx, "counts", text); err != nil {
+	if err := loadData(ctx, t.pool, "counts", text); err != nil {
 		return err
 	}
 	_, err = t.pool.ExecContext(ctx, `ANALYZE TABLE follows, fans, counts`)
 	return err
 }
 
-// loadData runs a LOAD DATA that reads lines with all columns. The driver knows readers
-// by name in the whole process: one load at a time.
-func (t *twoTable) loadData(ctx context.Context, table string, text []byte) error {
+// loadData runs a LOAD DATA that reads lines with all columns, of which texts are in quotes.
+// The driver knows readers by name in the whole process: one load at a time.
+func loadData(ctx context.Context, pool *sqlx.DB, table string, text []byte) error {
 	mysql.RegisterReaderHandler("kithbench", func() io.Reader { return bytes.NewReader(text) })
 	defer mysql.DeregisterReaderHandler("kithbench")
-	done, err := t.pool.ExecContext(ctx, `LOAD DATA LOCAL INFILE 'Reader::kithbench' INTO TABLE `+table+` FIELDS TERMINATED BY ' '`)
+	done, err := pool.ExecContext(ctx, `LOAD DATA LOCAL INFILE 'Reader::kithbench' INTO TABLE `+table+` FIELDS TERMINATED BY ' ' OPTIONALLY ENCLOSED BY '"'`)
 	if err != nil {
 		return fmt.Errorf("load %s: %w", table, err)
 	}
