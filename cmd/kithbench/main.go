@@ -16,7 +16,6 @@ import (
 
 	"github.com/alecthomas/kong"
 
-	"kith/cmd/kithbench/peer"
 	"kith/cmd/kithbench/work"
 )
 
@@ -31,7 +30,7 @@ func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	k := kong.Parse(&c, kong.Name("kithbench"), kong.Description("Measures kith next to what people would use instead."),
-		kong.BindTo(ctx, (*context.Context)(nil)), kong.Vars{"works": strings.Join(workNames(), ", "), "peers": strings.Join(peer.Names, ", ")})
+		kong.BindTo(ctx, (*context.Context)(nil)), kong.Vars{"works": strings.Join(workNames(), ", "), "peers": strings.Join(peerNames, ", ")})
 	if err := k.Run(); err != nil {
 		fmt.Fprintln(os.Stderr, "kithbench:", err)
 		os.Exit(1)

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"kith/cmd/kithbench/feed"
 	"kith/cmd/kithbench/graph"
 	"kith/cmd/kithbench/peer"
 	"kith/cmd/kithbench/report"
@@ -42,6 +43,9 @@ const (
 	mostSpan   = 10 * time.Second
 )
 
+// peerNames are those of all peers, of graphs and of homes.
+var peerNames = slices.Concat(peer.Names, peer.HomeNames)
+
 func workNames() (names []string) {
 	for _, w := range work.Works {
 		names = append(names, w.Name)
@@ -60,7 +64,10 @@ func (c *runCmd) Run(ctx context.Context) error {
 		return err
 	}
 	r := &runner{cmd: c, started: time.Now(), file: g}
-	r.bench = work.Bench{Rounds: c.Rounds, Span: c.Span, Memory: c.Memory, Progress: r.progress}
+	r.bench = work.Bench{Rounds: c.Rounds, Span: c.Span, Memory: c.Memory, World: feed.Full, Wanted: c.hasPeer, Progress: r.progress}
+	if c.Short {
+		r.bench.World = feed.Small
+	}
 	defer r.close()
 	return r.run(ctx)
 }
@@ -71,7 +78,7 @@ func (c *runCmd) check() error {
 	for _, named := range []struct {
 		kind      string
 		some, all []string
-	}{{"work", c.Works, workNames()}, {"peer", c.Peers, peer.Names}} {
+	}{{"work", c.Works, workNames()}, {"peer", c.Peers, peerNames}} {
 		for _, s := range named.some {
 			if !slices.Contains(named.all, s) {
 				return fmt.Errorf("there is no %s %q, only %v", named.kind, s, named.all)
@@ -157,15 +164,10 @@ func (r *runner) run(ctx context.Context) error {
 		return err
 	}
 	b.Graph = r.file.Complete(work.Stars(b.Rounds))
-	if err := r.open(ctx, b.Servers, append(slices.Clone(peer.Names), peer.FreshName)); err != nil {
-		return err
-	}
-	if err := r.load(ctx, b.Graph, work.WithTimes); err != nil {
-		return err
-	}
-	say("asking all %d peers %d questions", len(b.Peers), work.Questions)
-	if err := b.Check(ctx); err != nil {
-		return fmt.Errorf("peers do not agree: %w", err)
+	if slices.ContainsFunc(r.cmd.Works, func(name string) bool { return name != work.Home }) {
+		if err := r.loadGraph(ctx); err != nil {
+			return err
+		}
 	}
 	for _, w := range work.Works {
 		if !r.cmd.wants(w.Name) {
@@ -176,6 +178,22 @@ func (r *runner) run(ctx context.Context) error {
 		}
 	}
 	return r.report(ctx)
+}
+
+// loadGraph loads the graph into its peers, and checks that they agree.
+func (r *runner) loadGraph(ctx context.Context) error {
+	b := &r.bench
+	if err := r.open(ctx, b.Servers, append(slices.Clone(peer.Names), peer.FreshName)); err != nil {
+		return err
+	}
+	if err := r.load(ctx, b.Graph, work.WithTimes); err != nil {
+		return err
+	}
+	say("asking all %d peers %d questions", len(b.Peers), work.Questions)
+	if err := b.Check(ctx); err != nil {
+		return fmt.Errorf("peers do not agree: %w", err)
+	}
+	return nil
 }
 
 // bareSpace measures the graph as it was read, on servers of its own.

@@ -37,6 +37,8 @@ func TestRunCmd_Check(t *testing.T) {
 		{"HTTP", func(c *runCmd) { c.Works, c.Peers = []string{"http"}, []string{"redis"} }, "http needs one of the peers [kith kith-alone]"},
 		{"Contend", func(c *runCmd) { c.Works, c.Peers = []string{"contend"}, []string{"twotable"} }, "contend needs one of the peers [kith]"},
 		{"Memory", func(c *runCmd) { c.Works, c.Peers = []string{"memory"}, []string{"kith-alone"} }, "memory needs one of the peers [kith]"},
+		{"Home", func(c *runCmd) { c.Works, c.Peers = []string{"home"}, []string{"sql-pull", "redis-push"} }, ""},
+		{"HomeOfAGraphPeer", func(c *runCmd) { c.Works, c.Peers = []string{"home"}, []string{"redis"} }, "home needs one of the peers"},
 		{"States", func(c *runCmd) { c.Works, c.Peers = []string{"states"}, []string{"naive"} }, "states needs one of"},
 		{"NoRounds", func(c *runCmd) { c.Rounds = 0 }, "--rounds"},
 		{"NoSpan", func(c *runCmd) { c.Span = 0 }, "--span"},
@@ -67,8 +69,8 @@ func TestRunCmd_Check_LeavesOut(t *testing.T) {
 	if err := c.check(); err != nil {
 		t.Fatal(err)
 	}
-	if c.wants("http") || c.wants("contend") || c.wants("memory") || len(c.Works) != len(work.Works)-3 {
-		t.Errorf("got the works %v, want all but those of kith", c.Works)
+	if c.wants("http") || c.wants("contend") || c.wants("memory") || c.wants(work.Home) || len(c.Works) != len(work.Works)-4 {
+		t.Errorf("got the works %v, want all but those of kith and of homes", c.Works)
 	}
 }
 

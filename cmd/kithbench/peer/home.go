@@ -26,6 +26,23 @@ type Home interface {
 	Close() error
 }
 
+// Tier is where a home is that is about to be read.
+type Tier string
+
+// Hot is the fastest place that a peer has, Warm a row of a database, Cold nowhere.
+const (
+	Hot  Tier = "hot"
+	Warm Tier = "warm"
+	Cold Tier = "cold"
+)
+
+// Tiered is a home peer that keeps homes in tiers.
+type Tiered interface {
+	Home
+	// Cool puts homes into a tier.
+	Cool(ctx context.Context, t Tier, readers []uint64) error
+}
+
 // The names of the home peers besides KithName: those of the starting documents.
 const (
 	PullName      = "sql-pull"          // a home is a query over the posts of whom the reader follows

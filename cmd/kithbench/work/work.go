@@ -20,6 +20,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"kith/cmd/kithbench/feed"
 	"kith/cmd/kithbench/graph"
 	"kith/cmd/kithbench/peer"
 	"kith/cmd/kithbench/report"
@@ -35,6 +36,8 @@ type Bench struct {
 	Rounds   int
 	Span     time.Duration                            // of one peer in one round
 	Memory   time.Duration                            // of the work memory
+	World    feed.Size                                // of the work home
+	Wanted   func(peer string) bool                   // which peers the work home opens
 	Progress func(work, name, peer string, round int) // called before each turn
 	Lines    []report.Line                            // what was measured so far
 
@@ -66,6 +69,7 @@ var Works = []Work{
 	{"contend", []string{peer.KithName}, (*Bench).contend},
 	{"http", []string{peer.KithName, peer.AloneName}, (*Bench).http},
 	{"memory", []string{peer.KithName}, (*Bench).memory},
+	{Home, peer.HomeNames, (*Bench).home},
 }
 
 // Run runs the work with its peers.
@@ -134,8 +138,13 @@ func rate(work, name, unit string, turns []turn) load {
 	return load{report.Line{Work: work, Case: name, Unit: unit, Better: report.Higher}, turns}
 }
 
+// latency makes a case that asks how long one call takes.
+func latency(work, name string, turns []turn) load {
+	return load{report.Line{Work: work, Case: name, Unit: "ms", Better: report.Lower}, turns}
+}
+
 // each makes the same turn for several peers.
-func each(peers []peer.Peer, take func(ctx context.Context, p peer.Peer, round int) (report.Round, error)) (turns []turn) {
+func each[P interface{ Name() string }](peers []P, take func(ctx context.Context, p P, round int) (report.Round, error)) (turns []turn) {
 	for _, p := range peers {
 		turns = append(turns, turn{p.Name(), func(ctx context.Context, round int) (report.Round, error) { return take(ctx, p, round) }})
 	}

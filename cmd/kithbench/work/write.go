@@ -75,7 +75,7 @@ func (b *Bench) pairs(c *client, _ uint32) (e pair) {
 // one measures how long one follow takes on an idle machine. The follows are undone when the
 // clock has stopped.
 func (b *Bench) one(ctx context.Context, peers []peer.Peer) error {
-	return b.run(ctx, load{report.Line{Work: "one follow", Case: "1 client", Unit: "ms", Better: report.Lower},
+	return b.run(ctx, latency("one follow", "1 client",
 		each(peers, func(ctx context.Context, p peer.Peer, round int) (report.Round, error) {
 			l := newLedger(p, 1, b.pairs)
 			r, err := l.drive(ctx, b.Span, round, l.follow)
@@ -83,7 +83,7 @@ func (b *Bench) one(ctx context.Context, peers []peer.Peer) error {
 				err = l.undo(ctx)
 			}
 			return r, err
-		})})
+		})))
 }
 
 // gained checks how many followers an account gains in a round. A follow that gave up may
