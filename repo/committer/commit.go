@@ -67,24 +67,27 @@ func (b *batch[D, R]) answer(err error) {
 	}
 }
 
-// try is one attempt: the first on rows from the cache, later ones, and those on contended
-// rows, on rows that are locked meanwhile.
+// try is one attempt: the first on rows from the cache, later ones, those on contended
+// rows, and those that need more than rows, on rows that are locked meanwhile.
 func (b *batch[D, R]) try(n int) (done bool, err error) {
 	ctx, cancel := context.WithTimeout(context.Background(), b.c.cfg.Timeout)
 	defer cancel()
 	var rows []R
-	if n > 0 || b.c.contended.among(b.ids) {
+	ready := false
+	if n == 0 && !b.c.contended.among(b.ids) {
+		if rows, ready, err = b.prepare(ctx); err != nil || ready && len(rows) == 0 {
+			return ready, err
+		}
+	}
+	if ready {
+		if done, err = b.c.store.Swap(ctx, rows); !done && err == nil {
+			b.c.contended.lost(b.shared())
+		}
+	} else {
 		done, err = b.c.store.Locked(ctx, b.ids, b.loaded, func(drafts map[uint64]D) ([]R, error) {
 			rows, err = b.apply(drafts)
 			return rows, err
 		})
-	} else {
-		if rows, done, err = b.prepare(ctx); !done || err != nil || len(rows) == 0 {
-			return done, err
-		}
-		if done, err = b.c.store.Swap(ctx, rows); !done && err == nil {
-			b.c.contended.lost(b.shared())
-		}
 	}
 	switch m := b.c.cfg.Metrics; {
 	case err != nil || len(rows) == 0:

@@ -44,6 +44,8 @@ type Post struct {
 	State      State
 
 	Counts
+
+	attached []change // what a packed draft brings, to be stored with it
 }
 
 // Content is what the author wrote.

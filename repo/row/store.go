@@ -137,6 +137,11 @@ func (s *Store[R]) loadHeads(ctx context.Context, ids []uint64) (map[uint64]R, e
 	return s.load(ctx, s.db, ids, `''`, nil, "")
 }
 
+// Lock is Load under the locks of the rows, until the transaction ends.
+func (s *Store[R]) Lock(ctx context.Context, tx *sqlx.Tx, ids []uint64) (map[uint64]R, error) {
+	return s.lock(ctx, tx, ids, nil)
+}
+
 // lock reads rows under their locks. Lists of held that are current are not sent again.
 func (s *Store[R]) lock(ctx context.Context, tx *sqlx.Tx, ids []uint64, held []R) (map[uint64]R, error) {
 	if len(held) == 0 {

@@ -1,0 +1,211 @@
+package feed
+
+import (
+	"errors"
+	"slices"
+	"time"
+
+	"kith/repo/event"
+	"kith/repo/post"
+	"kith/repo/task"
+)
+
+// ErrRecall is what an edit answers when it needs what only a locked row has; then it is run
+// again.
+var ErrRecall = errors.New("the author's posts must be read first")
+
+// Key is the hash of an Idempotency-Key.
+type Key [16]byte
+
+// Draft is a feed opened for edits. A draft belongs to one goroutine.
+type Draft struct {
+	row    Row
+	events []event.Event // newest first
+	dirty  bool
+	work   work
+	facts  *facts
+	wants  wants
+}
+
+// work is what a draft brings, to be stored in the transaction that swaps its row.
+type work struct {
+	posts   []*post.Post // new
+	states  []*post.Post // Deleted or Hidden or Live again
+	keys    map[Key]uint64
+	reposts map[uint64]uint64 // marks: the repost of each post, 0: deleted
+	tasks   []task.Task
+}
+
+// wants are what edits want to know, facts what was read of it.
+type wants struct {
+	keys    []Key
+	reposts []uint64
+	posts   []uint64
+	older   bool
+}
+
+type facts struct {
+	keys    map[Key]uint64
+	reposts map[uint64]uint64
+	posts   map[uint64]post.Post
+	older   []event.Event
+	oldest  bool // older was read
+}
+
+func openRow(r Row, f *facts) (*Draft, error) {
+	events, _, err := r.Events(make([]event.Event, 0, MaxEvents+1))
+	if f == nil {
+		f = &facts{keys: map[Key]uint64{}, reposts: map[uint64]uint64{}, posts: map[uint64]post.Post{}}
+	}
+	return &Draft{row: r, events: events, facts: f, work: work{keys: map[Key]uint64{}, reposts: map[uint64]uint64{}}}, err
+}
+
+// Changed reports whether an edit changed the draft.
+func (d *Draft) Changed() bool { return d.dirty }
+
+// Size is the length in bytes of the list as it was read.
+func (d *Draft) Size() int { return len(d.row.packed) }
+
+// Lacks reports whether edits want what was not read.
+func (d *Draft) Lacks() bool {
+	w := &d.wants
+	return len(w.keys) > 0 || len(w.reposts) > 0 || len(w.posts) > 0 || w.older
+}
+
+// PulledSince is since when the author is not pushed, 0 where it is.
+func (d *Draft) PulledSince() uint32 { return d.row.PulledSince }
+
+// SetPulledSince notes since when the author is not pushed, 0 where it is again.
+func (d *Draft) SetPulledSince(at uint32) {
+	if d.row.PulledSince != at {
+		d.row.PulledSince, d.dirty = at, true
+	}
+}
+
+// NextID returns an id for a new post of the author.
+func (d *Draft) NextID(now time.Time, random uint64) uint64 {
+	return event.Next(d.row.ID, d.row.LastID, now, random)
+}
+
+// ByKey returns which post was made with a key, 0 for none.
+func (d *Draft) ByKey(k Key) (uint64, error) {
+	if id, ok := d.work.keys[k]; ok {
+		return id, nil
+	}
+	id, ok := d.facts.keys[k]
+	if !ok {
+		d.wants.keys = append(d.wants.keys, k)
+		return 0, ErrRecall
+	}
+	return id, nil
+}
+
+// RepostOf returns the author's repost of a post, 0 for none.
+func (d *Draft) RepostOf(origin uint64) (uint64, error) {
+	if id, ok := d.work.reposts[origin]; ok {
+		return id, nil
+	}
+	id, ok := d.facts.reposts[origin]
+	if !ok {
+		d.wants.reposts = append(d.wants.reposts, origin)
+		return 0, ErrRecall
+	}
+	return id, nil
+}
+
+// Post returns a post of the author as it is now; with Ver 0 where the author has no such
+// post.
+func (d *Draft) Post(id uint64) (post.Post, error) {
+	for _, p := range slices.Concat(d.work.states, d.work.posts) {
+		if p.ID == id {
+			return *p, nil
+		}
+	}
+	p, ok := d.facts.posts[id]
+	if !ok {
+		d.wants.posts = append(d.wants.posts, id)
+		return p, ErrRecall
+	}
+	if p.Author != d.row.ID {
+		p = post.Post{}
+		p.ID = id
+	}
+	return p, nil
+}
+
+// Add adds a post, whose id is from NextID, with what is to be done afterwards. A key, if it
+// is not nil, is remembered for it.
+func (d *Draft) Add(p *post.Post, k *Key, tasks ...task.Task) {
+	d.dirty = true
+	d.row.LastID = p.ID
+	d.row.Statuses++
+	d.events = slices.Insert(d.events, 0, p.Event())
+	d.work.posts = append(d.work.posts, p)
+	d.work.tasks = append(d.work.tasks, tasks...)
+	if k != nil {
+		d.work.keys[*k] = p.ID
+	}
+	if p.Origin != 0 {
+		d.work.reposts[p.Origin] = p.ID
+	}
+}
+
+// SetState gives a post that Post returned another state. One that is deleted leaves the
+// feed; one that is hidden stays there, since it may be shown again.
+func (d *Draft) SetState(p post.Post, to post.State, tasks ...task.Task) error {
+	if to == post.Deleted && p.State != post.Deleted {
+		if d.row.Floor != 0 && len(d.events) <= refillEvents && !d.refill() {
+			return ErrRecall
+		}
+		d.row.Statuses -= min(d.row.Statuses, 1)
+		d.events = slices.DeleteFunc(d.events, func(e event.Event) bool { return e.ID == p.ID })
+		if p.Origin != 0 {
+			d.work.reposts[p.Origin] = 0
+		}
+	}
+	d.dirty = true
+	next := p
+	next.State = to
+	if to == post.Deleted {
+		next.Content = post.Content{}
+	}
+	d.work.states = append(d.work.states, &next)
+	d.work.tasks = append(d.work.tasks, tasks...)
+	return nil
+}
+
+// refillEvents is how many events are read when fewer than so many are left.
+const refillEvents = MaxEvents / 2
+
+// refill adds older events of the author to a feed that has lost many.
+func (d *Draft) refill() bool {
+	if !d.facts.oldest {
+		d.wants.older = true
+		return false
+	}
+	for _, e := range d.facts.older {
+		if n := len(d.events); e.ID < d.row.Floor && (n == 0 || e.ID < d.events[n-1].ID) {
+			d.events = append(d.events, e)
+		}
+	}
+	d.row.Floor = 0
+	if len(d.facts.older) == refillEvents {
+		d.row.Floor = d.events[len(d.events)-1].ID
+	}
+	return true
+}
+
+// pack returns the row as it is to be stored.
+func (d *Draft) pack(now uint32) (r Row, err error) {
+	r = d.row
+	r.Meta = d.row.Next(now)
+	if len(d.events) > MaxEvents {
+		d.events = d.events[:MaxEvents]
+		r.Floor = d.events[MaxEvents-1].ID
+	}
+	r.packed, err = event.AppendFeed([]byte{}, r.ID, d.events)
+	if len(d.work.posts) > 0 || len(d.work.states) > 0 {
+		r.attached = &d.work
+	}
+	return r, err
+}

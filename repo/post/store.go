@@ -1,0 +1,190 @@
+package post
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/jmoiron/sqlx"
+
+	"kith/repo"
+	"kith/repo/cache"
+	"kith/repo/db"
+	"kith/repo/event"
+	"kith/repo/row"
+)
+
+// Store reads posts and swaps them. It is safe for concurrent use.
+type Store struct {
+	*row.Store[Post]
+	db  *sqlx.DB
+	now func() time.Time
+}
+
+// New makes a store. now dates the rows.
+func New(pool *sqlx.DB, c cache.Cache, now func() time.Time) *Store {
+	return &Store{Store: row.New(pool, c, kind()), db: pool, now: now}
+}
+
+func kind() row.Kind[Post] {
+	return row.Kind[Post]{
+		Table: `post`,
+		ID:    `id`,
+		Columns: []string{`details`, `text`, `spoiler`, `author_id`, `origin_id`, `reply_to_id`, `reply_to_account`,
+			`visibility`, `state`, `language`, `replies`, `reposts`, `favourites`},
+		Meta:  func(p *Post) *row.Meta { return &p.Meta },
+		Empty: func(m row.Meta) Post { return Post{Meta: m} },
+		Scan: func(p *Post, scan func(...any) error) error {
+			var details []byte
+			err := scan(&details, &p.Text, &p.Spoiler, &p.Author, &p.Origin, &p.ReplyTo, &p.ReplyWho,
+				&p.Visibility, &p.State, &p.Language, &p.Replies, &p.Reposts, &p.Favourites)
+			if err == nil {
+				err = p.readDetails(details)
+			}
+			if err != nil {
+				err = fmt.Errorf("post %d, ver %d: %w", p.ID, p.Ver, err)
+			}
+			return err
+		},
+		Values: func(args []any, p *Post) ([]any, error) { return append(args, values(p)...), nil },
+		Key:    cachedKey,
+		Pack:   pack,
+		Unpack: unpack,
+
+		Attached: func(p *Post) bool { return p.attached != nil },
+		Attach:   attach,
+	}
+}
+
+// values are the columns of a post, in the order of kind.
+func values(p *Post) []any {
+	return []any{appendDetails([]byte{}, &p.Content), []byte(p.Text), []byte(p.Spoiler), p.Author, p.Origin, p.ReplyTo, p.ReplyWho,
+		p.Visibility, p.State, []byte(p.Language), p.Replies, p.Reposts, p.Favourites}
+}
+
+// Get returns a post, or repo.ErrNotFound.
+func (s *Store) Get(ctx context.Context, id uint64) (Post, error) {
+	p, err := s.Row(ctx, id)
+	if err == nil && p.Ver == 0 {
+		err = fmt.Errorf("post %d: %w", id, repo.ErrNotFound)
+	}
+	return p, err
+}
+
+// Insert writes new posts, all of one bucket, in a transaction, and gives them their first
+// ver. Where an id is taken the error is a duplicate (see package db). Index: PRIMARY.
+func (s *Store) Insert(ctx context.Context, tx *sqlx.Tx, posts []*Post) error {
+	step, now := repo.Step(), uint32(s.now().Unix())
+	for part := range slices.Chunk(posts, maxInsert) {
+		var args []any
+		for _, p := range part {
+			p.Ver = step
+			args = append(args, repo.Bucket(p.ID), p.ID, p.Ver)
+			args = append(append(args, values(p)...), now)
+		}
+		_, err := tx.ExecContext(ctx, `INSERT INTO post (bucket, id, ver, details, text, spoiler, author_id, origin_id, reply_to_id, reply_to_account, visibility, state, language, replies, reposts, favourites, updated_at) VALUES `+
+			db.Repeat(`(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)`, len(part)), args...)
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// maxInsert bounds the rows of one insert.
+const maxInsert = 48
+
+// SetState writes the state and the content of a post that Lock returned. Index: PRIMARY,
+// one row.
+func (s *Store) SetState(ctx context.Context, tx *sqlx.Tx, p *Post) error {
+	_, err := tx.ExecContext(ctx, `UPDATE post SET ver = ver + ?, details = ?, text = ?, spoiler = ?, language = ?, state = ?, updated_at = ? WHERE bucket = ? AND id = ? AND ver = ?`,
+		repo.Step(), appendDetails([]byte{}, &p.Content), []byte(p.Text), []byte(p.Spoiler), []byte(p.Language), p.State, uint32(s.now().Unix()), repo.Bucket(p.ID), p.ID, p.Ver)
+	return err
+}
+
+// Older returns up to n events of an author with ids below one, the newest first, without
+// those of deleted posts. Index: by_author (bucket, author_id, id), a range.
+func (s *Store) Older(ctx context.Context, q sqlx.QueryerContext, author, below uint64, n int) ([]event.Event, error) {
+	var out []event.Event
+	err := sqlx.SelectContext(ctx, q, &out, `SELECT id, author_id AS author, origin_id AS origin FROM post WHERE bucket = ? AND author_id = ? AND id < ? AND state <> ? ORDER BY id DESC LIMIT ?`,
+		repo.Bucket(author), author, below, Deleted, n)
+	if err != nil {
+		return nil, fmt.Errorf("load posts of %d below %d: %w", author, below, db.Wrap(err))
+	}
+	return out, nil
+}
+
+// Load opens posts, from the database if fresh, else through the cache, for edits. The
+// cache gets fresh ones too.
+func (s *Store) Load(ctx context.Context, ids []uint64, fresh bool) (map[uint64]*Draft, error) {
+	if !fresh {
+		rows, err := s.Rows(ctx, ids)
+		return open(slices.Values(rows), nil), err
+	}
+	rows, err := s.Fresh(ctx, ids)
+	if err != nil {
+		return nil, err
+	}
+	s.Put(ctx, slices.Collect(maps.Values(rows)))
+	return open(maps.Values(rows), nil), nil
+}
+
+// Locked opens posts under their locks and swaps what edit returns. What edits want to know
+// of reactions and replies is read under these locks, too, and edit runs again.
+func (s *Store) Locked(ctx context.Context, ids []uint64, _ map[uint64]*Draft, edit func(map[uint64]*Draft) ([]Post, error)) (won bool, err error) {
+	return s.Store.Locked(ctx, ids, nil, func(tx *sqlx.Tx, rows map[uint64]Post) ([]Post, error) {
+		drafts := open(maps.Values(rows), nil)
+		for {
+			out, err := edit(drafts)
+			if err != nil {
+				return nil, err
+			}
+			more, err := recall(ctx, tx, drafts)
+			if err != nil || !more {
+				return out, err
+			}
+			drafts = open(maps.Values(rows), drafts)
+		}
+	})
+}
+
+// Reactor is an account that reposted or favoured a post.
+type Reactor struct {
+	ID      uint64 `db:"id"` // of the repost or favourite
+	Account uint64 `db:"account_id"`
+}
+
+// Reactors returns a part of those who reposted or favoured a post, newest first. Index:
+// by_id (bucket, post_id, kind, id), a range.
+func (s *Store) Reactors(ctx context.Context, post uint64, k Kind, r repo.IDRange) ([]Reactor, error) {
+	var out []Reactor
+	err := s.db.SelectContext(ctx, &out, `SELECT id, account_id FROM reaction WHERE bucket = ? AND post_id = ? AND kind = ? AND id > ? AND id < ?`+r.Order(`id`),
+		repo.Bucket(post), post, k, r.After, r.Below(), r.Limit)
+	if err != nil {
+		return nil, fmt.Errorf("load reactions to %d: %w", post, db.Wrap(err))
+	}
+	return repo.NewestFirst(out, r), nil
+}
+
+// Replies returns the ids of up to n replies to a post that come after one, oldest first.
+// Index: PRIMARY (bucket, post_id, reply_id), a range.
+func (s *Store) Replies(ctx context.Context, post, after uint64, n int) (ids []uint64, err error) {
+	err = s.db.SelectContext(ctx, &ids, `SELECT reply_id FROM reply WHERE bucket = ? AND post_id = ? AND reply_id > ? ORDER BY reply_id LIMIT ?`, repo.Bucket(post), post, after, n)
+	if err != nil {
+		return nil, fmt.Errorf("load replies to %d: %w", post, db.Wrap(err))
+	}
+	return ids, nil
+}
+
+// Received returns the ids of a part of all replies to the posts of an account, newest
+// first. Index: by_owner (bucket, owner_id, reply_id), a range.
+func (s *Store) Received(ctx context.Context, owner uint64, r repo.IDRange) (ids []uint64, err error) {
+	err = s.db.SelectContext(ctx, &ids, `SELECT reply_id FROM reply WHERE bucket = ? AND owner_id = ? AND reply_id > ? AND reply_id < ?`+r.Order(`reply_id`),
+		repo.Bucket(owner), owner, r.After, r.Below(), r.Limit)
+	if err != nil {
+		return nil, fmt.Errorf("load replies to %d: %w", owner, db.Wrap(err))
+	}
+	return repo.NewestFirst(ids, r), nil
+}

@@ -1,0 +1,19 @@
+-- Why:   what was answered to a post, and to all posts of an account: one table with two
+--        orders, in the bucket of the post that is answered, which is that of its author.
+-- Lock:  none that matters, the table is new. At work the row of the post is locked first.
+-- Large: some 80 bytes a reply with its index.
+
+-- +goose NO TRANSACTION
+-- +goose Up
+CREATE TABLE IF NOT EXISTS reply (
+    bucket   SMALLINT UNSIGNED NOT NULL COMMENT 'owner_id & 1023, post_id & 1023',
+    post_id  BIGINT UNSIGNED   NOT NULL COMMENT 'the post that is answered',
+    reply_id BIGINT UNSIGNED   NOT NULL COMMENT 'the answer, a post',
+    owner_id BIGINT UNSIGNED   NOT NULL COMMENT 'the author of the post that is answered',
+    author_id BIGINT UNSIGNED  NOT NULL COMMENT 'the author of the answer',
+    PRIMARY KEY (bucket, post_id, reply_id),
+    KEY by_owner (bucket, owner_id, reply_id)
+) ENGINE = InnoDB DEFAULT CHARSET = utf8mb4;
+
+-- +goose Down
+DROP TABLE IF EXISTS reply;
