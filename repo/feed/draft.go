@@ -169,7 +169,7 @@ func (d *Draft) SetState(p post.Post, to post.State, tasks ...task.Task) error {
 	if to == post.Deleted {
 		next.Content = post.Content{}
 	}
-	d.work.states = append(d.work.states, &next)
+	d.work.states = append(slices.DeleteFunc(d.work.states, func(s *post.Post) bool { return s.ID == p.ID }), &next)
 	d.work.tasks = append(d.work.tasks, tasks...)
 	return nil
 }

@@ -76,7 +76,7 @@ func (s *Store) store(ctx context.Context, tx *sqlx.Tx, r *Row) error {
 		}
 	}
 	for origin, id := range r.attached.reposts {
-		if err := mark.Store(ctx, tx, r.ID, mark.Repost, origin, id); err != nil {
+		if err := mark.Write(ctx, tx, r.ID, mark.Repost, origin, id); err != nil {
 			return err
 		}
 	}

@@ -12,6 +12,7 @@ import (
 
 	"kith/repo"
 	"kith/repo/db"
+	"kith/repo/task"
 )
 
 // Kind says what a mark is.
@@ -32,10 +33,39 @@ type Mark struct {
 	Post uint64 `db:"post_id"`
 }
 
-// Store writes a mark, or deletes it where id is 0, in a transaction or on a pool. A mark
-// that is there keeps its id, but that of a repost, which is the id of a post. Index:
+// Store reads and writes marks. It is safe for concurrent use.
+type Store struct {
+	db    *sqlx.DB
+	tasks *task.Store
+}
+
+// New makes a store.
+func New(pool *sqlx.DB, tasks *task.Store) *Store { return &Store{pool, tasks} }
+
+// Set writes a mark, or deletes it where id is 0, and what is to be done afterwards, in one
+// transaction.
+func (s *Store) Set(ctx context.Context, account uint64, k Kind, post, id uint64, tasks ...task.Task) error {
+	err := db.Retry(ctx, tries, func(ctx context.Context) error {
+		return db.WithTx(ctx, s.db, func(tx *sqlx.Tx) error {
+			if err := Write(ctx, tx, account, k, post, id); err != nil {
+				return err
+			}
+			return s.tasks.Add(ctx, tx, tasks)
+		})
+	})
+	if err != nil {
+		return fmt.Errorf("mark %d for %d: %w", post, account, db.Wrap(err))
+	}
+	return nil
+}
+
+// tries is how often a transaction that ends in a deadlock is run.
+const tries = 10
+
+// Write writes a mark, or deletes it where id is 0, in a transaction. A mark that
+// is there keeps its id, but that of a repost, which is the id of a post. Index:
 // PRIMARY, one row.
-func Store(ctx context.Context, x sqlx.ExecerContext, account uint64, k Kind, post, id uint64) error {
+func Write(ctx context.Context, x sqlx.ExecerContext, account uint64, k Kind, post, id uint64) error {
 	var err error
 	switch {
 	case id == 0:
@@ -50,7 +80,7 @@ func Store(ctx context.Context, x sqlx.ExecerContext, account uint64, k Kind, po
 
 // Of returns the ids of the marks of one kind that an account has on posts.
 func Of(ctx context.Context, q sqlx.QueryerContext, account uint64, k Kind, posts []uint64) (map[uint64]uint64, error) {
-	marks, err := On(ctx, q, account, posts)
+	marks, err := on(ctx, q, account, posts)
 	out := make(map[uint64]uint64, len(marks))
 	for _, m := range marks {
 		if m.Kind == k {
@@ -60,9 +90,14 @@ func Of(ctx context.Context, q sqlx.QueryerContext, account uint64, k Kind, post
 	return out, err
 }
 
-// On returns all marks that an account has on posts. Index: PRIMARY (bucket, account_id,
+// On returns all marks that an account has on posts, from the database.
+func (s *Store) On(ctx context.Context, account uint64, posts []uint64) ([]Mark, error) {
+	return on(ctx, s.db, account, posts)
+}
+
+// on is On in a transaction or on a pool. Index: PRIMARY (bucket, account_id,
 // kind, post_id), a row for each kind and post.
-func On(ctx context.Context, q sqlx.QueryerContext, account uint64, posts []uint64) ([]Mark, error) {
+func on(ctx context.Context, q sqlx.QueryerContext, account uint64, posts []uint64) ([]Mark, error) {
 	var out []Mark
 	for part := range slices.Chunk(posts, db.MaxKeys/int(Pin)) {
 		args := []any{repo.Bucket(account), account, Favourite, Repost, Bookmark, Pin}
@@ -79,22 +114,14 @@ func On(ctx context.Context, q sqlx.QueryerContext, account uint64, posts []uint
 	return out, nil
 }
 
-// Page returns up to limit marks of a kind with ids between two, both left out and 0 for
-// none, newest first: the newest ones, or with oldest the oldest ones. Index: by_id
+// Page returns a part of the marks of a kind, newest first. Index: by_id
 // (bucket, account_id, kind, id), a range.
-func Page(ctx context.Context, q sqlx.QueryerContext, account uint64, k Kind, r repo.IDRange) ([]Mark, error) {
+func (s *Store) Page(ctx context.Context, account uint64, k Kind, r repo.IDRange) ([]Mark, error) {
 	var out []Mark
-	err := sqlx.SelectContext(ctx, q, &out, `SELECT id, kind, post_id FROM mark WHERE bucket = ? AND account_id = ? AND kind = ? AND id > ? AND id < ?`+r.Order(`id`),
+	err := s.db.SelectContext(ctx, &out, `SELECT id, kind, post_id FROM mark WHERE bucket = ? AND account_id = ? AND kind = ? AND id > ? AND id < ?`+r.Order(`id`),
 		repo.Bucket(account), account, k, r.After, r.Below(), r.Limit)
 	if err != nil {
 		return nil, fmt.Errorf("load marks of %d: %w", account, db.Wrap(err))
 	}
 	return repo.NewestFirst(out, r), nil
-}
-
-// Count returns how many marks of a kind an account has, at most most. Index: by_id.
-func Count(ctx context.Context, q sqlx.QueryerContext, account uint64, k Kind, most int) (n int, err error) {
-	var ids []uint64
-	err = sqlx.SelectContext(ctx, q, &ids, `SELECT id FROM mark WHERE bucket = ? AND account_id = ? AND kind = ? ORDER BY id LIMIT ?`, repo.Bucket(account), account, k, most)
-	return len(ids), db.Wrap(err)
 }
