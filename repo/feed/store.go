@@ -12,6 +12,7 @@ import (
 	"kith/repo"
 	"kith/repo/cache"
 	"kith/repo/db"
+	"kith/repo/event"
 	"kith/repo/mark"
 	"kith/repo/post"
 	"kith/repo/row"
@@ -223,11 +224,28 @@ func (s *Store) learn(ctx context.Context, tx *sqlx.Tx, id uint64, d *Draft) err
 		maps.Copy(d.facts.posts, found)
 	}
 	if d.wants.older {
-		older, err := s.posts.Older(ctx, tx, id, d.row.Floor, refillEvents)
+		older, err := s.posts.LockedEvents(ctx, tx, id, repo.IDRange{Before: d.row.Floor, Limit: refillEvents})
 		if err != nil {
 			return err
 		}
 		d.facts.older, d.facts.oldest = older, true
 	}
 	return nil
+}
+
+// Events returns a part of an author's events, newest first: from its feed where that has
+// them all, else from the table of posts.
+func (s *Store) Events(ctx context.Context, r Row, want repo.IDRange) ([]event.Event, error) {
+	all, floor, err := r.Events(nil)
+	if err != nil {
+		return nil, err
+	}
+	all = slices.DeleteFunc(all, func(e event.Event) bool { return e.ID >= want.Below() || e.ID <= want.After })
+	switch n := len(all); {
+	case want.Oldest && (floor == 0 || want.After+1 >= floor):
+		return all[max(0, n-want.Limit):], nil
+	case !want.Oldest && (floor == 0 || n >= want.Limit || want.After+1 >= floor):
+		return all[:min(n, want.Limit)], nil
+	}
+	return s.posts.Events(ctx, r.ID, want)
 }

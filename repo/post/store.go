@@ -104,16 +104,25 @@ func (s *Store) SetState(ctx context.Context, tx *sqlx.Tx, p *Post) error {
 	return err
 }
 
-// Older returns up to n events of an author with ids below one, the newest first, without
-// those of deleted posts. Index: by_author (bucket, author_id, id), a range.
-func (s *Store) Older(ctx context.Context, q sqlx.QueryerContext, author, below uint64, n int) ([]event.Event, error) {
+// Events returns a part of an author's events, newest first, without those of deleted
+// posts. Index: by_author (bucket, author_id, id), a range.
+func (s *Store) Events(ctx context.Context, author uint64, r repo.IDRange) ([]event.Event, error) {
+	return events(ctx, s.db, author, r)
+}
+
+// LockedEvents is Events in a transaction that has the lock of the author's feed.
+func (s *Store) LockedEvents(ctx context.Context, tx *sqlx.Tx, author uint64, r repo.IDRange) ([]event.Event, error) {
+	return events(ctx, tx, author, r)
+}
+
+func events(ctx context.Context, q sqlx.QueryerContext, author uint64, r repo.IDRange) ([]event.Event, error) {
 	var out []event.Event
-	err := sqlx.SelectContext(ctx, q, &out, `SELECT id, author_id AS author, origin_id AS origin FROM post WHERE bucket = ? AND author_id = ? AND id < ? AND state <> ? ORDER BY id DESC LIMIT ?`,
-		repo.Bucket(author), author, below, Deleted, n)
+	err := sqlx.SelectContext(ctx, q, &out, `SELECT id, author_id AS author, origin_id AS origin FROM post WHERE bucket = ? AND author_id = ? AND id > ? AND id < ? AND state <> ?`+r.Order(`id`),
+		repo.Bucket(author), author, r.After, r.Below(), Deleted, r.Limit)
 	if err != nil {
-		return nil, fmt.Errorf("load posts of %d below %d: %w", author, below, db.Wrap(err))
+		return nil, fmt.Errorf("load posts of %d: %w", author, db.Wrap(err))
 	}
-	return out, nil
+	return repo.NewestFirst(out, r), nil
 }
 
 // Load opens posts, from the database if fresh, else through the cache, for edits. The

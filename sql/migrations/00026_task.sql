@@ -15,7 +15,7 @@ CREATE TABLE IF NOT EXISTS task (
     post_id       BIGINT UNSIGNED   NOT NULL,
     claimed_until INT UNSIGNED      NOT NULL COMMENT 'unix seconds',
     holder        BINARY(16)        NOT NULL COMMENT 'the process that claimed it',
-    PRIMARY KEY (bucket, id, kind),
+    PRIMARY KEY (bucket, id, kind)
 ) ENGINE = InnoDB DEFAULT CHARSET = utf8mb4;
 
 -- +goose Down

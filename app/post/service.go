@@ -1,0 +1,358 @@
+package post
+
+import (
+	"cmp"
+	"context"
+	"log/slog"
+	"math/rand/v2"
+	"time"
+
+	"kith/app"
+	"kith/app/post/content"
+	"kith/repo"
+	"kith/repo/account"
+	"kith/repo/event"
+	"kith/repo/feed"
+	"kith/repo/list"
+	"kith/repo/mark"
+	"kith/repo/post"
+	"kith/repo/relation"
+	"kith/repo/task"
+)
+
+// FeedCommitter carries out edits of author feeds, ReactionCommitter those of the
+// reactions to posts. These and Runner are interfaces because tests put faults in.
+type FeedCommitter interface {
+	Do(ctx context.Context, ids []uint64, apply func(feeds map[uint64]*feed.Draft) error) error
+}
+
+// ReactionCommitter carries out edits of posts.
+type ReactionCommitter interface {
+	Do(ctx context.Context, ids []uint64, apply func(posts map[uint64]*post.Draft) error) error
+}
+
+// Runner carries out tasks, at once or soon.
+type Runner interface {
+	Do(ctx context.Context, t task.Task) error
+	Go(t task.Task)
+	Renew(ctx context.Context, t task.Task) error
+}
+
+// Relations answers what accounts are to each other.
+type Relations interface {
+	Row(ctx context.Context, id uint64) (relation.Row, error)
+	Rels(ctx context.Context, row relation.Row, ids []uint64, of list.Rel) ([]list.Rel, relation.Options, error)
+}
+
+// Accounts knows accounts.
+type Accounts interface {
+	ByName(ctx context.Context, name string) (account.Account, error)
+}
+
+// Config is what a Service works with.
+type Config struct {
+	Posts     *post.Store
+	Feeds     *feed.Store
+	Marks     *mark.Store
+	Edits     FeedCommitter
+	Reactions ReactionCommitter
+	Tasks     Runner
+	Relations Relations
+	Accounts  Accounts
+	Now       func() time.Time
+	// Push says that new posts are pushed to home timelines.
+	Push bool
+	Log  *slog.Logger
+}
+
+// Service decides about posts. It is safe for concurrent use.
+type Service struct{ cfg Config }
+
+// New makes a Service. Its SettlePost and SettleFavourite carry out the tasks of these
+// kinds.
+func New(cfg Config) *Service {
+	cfg.Log = cmp.Or(cfg.Log, slog.New(slog.DiscardHandler))
+	return &Service{cfg}
+}
+
+// The refusals.
+var (
+	errUnknown      = app.Refuse(app.NotFound, "Record not found")
+	errNoParent     = app.Refuse(app.NotFound, "The post you are trying to reply to does not appear to exist.")
+	errNotRepost    = app.Refuse(app.Unprocessable, "Validation failed: this post cannot be reposted")
+	errNotPin       = app.Refuse(app.Unprocessable, "Validation failed: only your own posts can be pinned")
+	errManyPins     = app.Refuse(app.Limit, "You have already pinned the maximum number of posts")
+	errDirectPin    = app.Refuse(app.Unprocessable, "Validation failed: posts that only those mentioned may see cannot be pinned")
+	errTooManyNames = app.Refuse(app.Unprocessable, "Validation failed: a post mentions at most 50 accounts")
+)
+
+// Draft is a post to be made.
+type Draft struct {
+	post.Content // its mentions are found in its text
+	ReplyTo      uint64
+	Visibility   post.Visibility
+	Domain       string // ours: @name@domain mentions an account, too
+	// Key is the Idempotency-Key, empty for none: within feed.KeyLife a second post with
+	// the key is not made, and the first is the answer.
+	Key string
+}
+
+// Create makes a post by an account.
+func (s *Service) Create(ctx context.Context, actor uint64, d Draft) (View, error) {
+	if err := content.Check(&d.Content); err != nil {
+		return View{}, err
+	}
+	p := post.Post{Content: d.Content, Author: actor, Visibility: d.Visibility}
+	if d.ReplyTo != 0 {
+		parent, err := s.Get(ctx, actor, d.ReplyTo)
+		if app.KindOf(err) == app.NotFound {
+			err = errNoParent
+		}
+		if err != nil {
+			return View{}, err
+		}
+		to := parent.Shown() // who answers a repost answers what it shows
+		p.ReplyTo, p.ReplyWho = to.ID, to.Author
+	}
+	var err error
+	if p.Mentions, err = s.mentions(ctx, d.Text, d.Domain); err != nil {
+		return View{}, err
+	}
+	made, tasks, err := s.add(ctx, p, keyOf(d.Key))
+	if err != nil {
+		return View{}, err
+	}
+	s.run(ctx, tasks)
+	return s.Get(ctx, actor, made)
+}
+
+// add commits a new post of its author and returns its id. Where the key was used before,
+// or the author reposts the post already, that is the id of the first, and there are no
+// tasks.
+func (s *Service) add(ctx context.Context, p post.Post, key *feed.Key) (id uint64, tasks []task.Task, err error) {
+	type result struct {
+		id    uint64
+		tasks []task.Task
+	}
+	var r result // not the named results: where ctx ends first, the edit may still write it
+	err = s.cfg.Edits.Do(ctx, []uint64{p.Author}, func(feeds map[uint64]*feed.Draft) error {
+		r = result{}
+		d := feeds[p.Author]
+		var former uint64
+		var err error
+		if key != nil {
+			former, err = d.ByKey(*key)
+		}
+		if p.Origin != 0 && err == nil {
+			former, err = d.RepostOf(p.Origin)
+		}
+		if err != nil || former != 0 {
+			r.id = former
+			return err
+		}
+		fresh := p
+		fresh.ID = d.NextID(s.cfg.Now(), rand.Uint64())
+		r.id, r.tasks = fresh.ID, s.tasksOf(&fresh)
+		d.Add(&fresh, key, r.tasks...)
+		return nil
+	})
+	if err != nil {
+		return 0, nil, app.From(err)
+	}
+	return r.id, r.tasks, nil
+}
+
+// tasksOf are what is to be done once a post is there.
+func (s *Service) tasksOf(p *post.Post) (tasks []task.Task) {
+	if p.ReplyTo != 0 || p.Origin != 0 {
+		tasks = append(tasks, task.Task{ID: p.ID, Kind: task.Settle, Account: p.Author, Post: p.ID})
+	}
+	if s.cfg.Push {
+		tasks = append(tasks, task.Task{ID: p.ID, Kind: task.Push, Account: p.Author, Post: p.ID})
+	}
+	return tasks
+}
+
+// run carries out tasks: what readers see at the other post now, the rest soon. An error is
+// no error of the change: the task is tried again.
+func (s *Service) run(ctx context.Context, tasks []task.Task) {
+	for _, t := range tasks {
+		if t.Kind == task.Push {
+			s.cfg.Tasks.Go(t)
+		} else if err := s.cfg.Tasks.Do(ctx, t); err != nil {
+			s.cfg.Log.Warn("a task failed and will be tried again", "kind", t.Kind, "account", t.Account, "post", t.Post, "error", err)
+		}
+	}
+}
+
+// Repost makes a repost of a post, or returns the one that there is. Public and unlisted
+// posts can be reposted, and one's own for followers.
+func (s *Service) Repost(ctx context.Context, actor, id uint64, v post.Visibility) (View, error) {
+	seen, err := s.Get(ctx, actor, id)
+	if err != nil {
+		return View{}, err
+	}
+	of := seen.Shown()
+	if of.Visibility > post.Unlisted && (of.Visibility != post.Followers || of.Author != actor) {
+		return View{}, errNotRepost
+	}
+	made, tasks, err := s.add(ctx, post.Post{Author: actor, Origin: of.ID, Visibility: max(v, of.Visibility)}, nil)
+	if err != nil {
+		return View{}, err
+	}
+	s.run(ctx, tasks)
+	return s.Get(ctx, actor, made)
+}
+
+// Undo deletes the actor's repost of a post, if there is one, and returns the post.
+func (s *Service) Undo(ctx context.Context, actor, id uint64) (View, error) {
+	seen, err := s.Get(ctx, actor, id)
+	if err != nil {
+		return View{}, err
+	}
+	of := seen.Shown().ID
+	var tasks []task.Task
+	err = s.cfg.Edits.Do(ctx, []uint64{actor}, func(feeds map[uint64]*feed.Draft) error {
+		tasks = nil
+		d := feeds[actor]
+		repost, err := d.RepostOf(of)
+		if err != nil || repost == 0 {
+			return err
+		}
+		tasks, err = s.setState(d, actor, repost, post.Deleted)
+		return err
+	})
+	if err != nil {
+		return View{}, app.From(err)
+	}
+	s.run(ctx, tasks)
+	return s.Get(ctx, actor, of)
+}
+
+// setState is the edit that gives a post of an author another state. It answers errUnknown
+// where the author has no such post, or has deleted it.
+func (s *Service) setState(d *feed.Draft, author, id uint64, to post.State) ([]task.Task, error) {
+	p, err := d.Post(id)
+	switch {
+	case err != nil:
+		return nil, err
+	case p.Ver == 0 || p.State == post.Deleted:
+		return nil, errUnknown
+	case p.State == to:
+		return nil, nil
+	}
+	var tasks []task.Task
+	if to == post.Deleted {
+		tasks = append(tasks, task.Task{ID: id, Kind: task.Settle, Account: author, Post: id})
+	}
+	return tasks, d.SetState(p, to, tasks...)
+}
+
+// Delete deletes a post of the actor and returns what it was.
+func (s *Service) Delete(ctx context.Context, actor, id uint64) (View, error) {
+	was, err := s.Get(ctx, actor, id)
+	if err == nil && was.Post.Author != actor {
+		err = errUnknown
+	}
+	if err != nil {
+		return View{}, err
+	}
+	return was, s.SetState(ctx, actor, id, post.Deleted)
+}
+
+// SetState gives a post another state, for administrators; with that of Delete its author.
+func (s *Service) SetState(ctx context.Context, author, id uint64, to post.State) error {
+	var tasks []task.Task
+	err := s.cfg.Edits.Do(ctx, []uint64{author}, func(feeds map[uint64]*feed.Draft) (err error) {
+		tasks, err = s.setState(feeds[author], author, id, to)
+		return err
+	})
+	if err != nil {
+		return app.From(err)
+	}
+	s.run(ctx, tasks)
+	return nil
+}
+
+// Favour notes that the actor favours a post, or no longer does.
+func (s *Service) Favour(ctx context.Context, actor, id uint64, yes bool) (View, error) {
+	return s.mark(ctx, actor, id, mark.Favourite, yes, func(of uint64) error {
+		t := task.Task{ID: s.newID(actor), Kind: task.Favourite, Account: actor, Post: of}
+		markID := t.ID
+		if !yes {
+			markID = 0
+		}
+		if err := s.cfg.Marks.Set(ctx, actor, mark.Favourite, of, markID, t); err != nil {
+			return err
+		}
+		s.run(ctx, []task.Task{t})
+		return nil
+	})
+}
+
+// Bookmark notes that the actor keeps a post, or no longer does. Nobody else learns that.
+func (s *Service) Bookmark(ctx context.Context, actor, id uint64, yes bool) (View, error) {
+	return s.mark(ctx, actor, id, mark.Bookmark, yes, func(of uint64) error { return s.own(ctx, actor, of, mark.Bookmark, yes) })
+}
+
+// maxPins is how many posts an account pins.
+const maxPins = 5
+
+// Pin shows one of the actor's own posts first, or no longer.
+func (s *Service) Pin(ctx context.Context, actor, id uint64, yes bool) (View, error) {
+	seen, err := s.Get(ctx, actor, id)
+	switch {
+	case err != nil:
+		return View{}, err
+	case seen.Post.Author != actor || seen.Origin != nil:
+		return View{}, errNotPin
+	case seen.Post.Visibility == post.Direct:
+		return View{}, errDirectPin
+	}
+	return s.mark(ctx, actor, id, mark.Pin, yes, func(of uint64) error {
+		if yes {
+			pins, err := s.cfg.Marks.Page(ctx, actor, mark.Pin, repo.IDRange{Limit: maxPins})
+			if err != nil {
+				return err
+			}
+			if len(pins) == maxPins {
+				return errManyPins
+			}
+		}
+		return s.own(ctx, actor, of, mark.Pin, yes)
+	})
+}
+
+// mark changes a mark of the actor about a post that it sees, unless it is as wanted.
+func (s *Service) mark(ctx context.Context, actor, id uint64, k mark.Kind, yes bool, change func(of uint64) error) (View, error) {
+	seen, err := s.Get(ctx, actor, id)
+	if err != nil {
+		return View{}, err
+	}
+	of := seen.Shown().ID
+	marks, err := s.cfg.Marks.On(ctx, actor, []uint64{of})
+	if err != nil {
+		return View{}, app.From(err)
+	}
+	has := false
+	for _, m := range marks {
+		has = has || m.Kind == k
+	}
+	if has != yes {
+		if err := change(of); err != nil {
+			return View{}, app.From(err)
+		}
+	}
+	return s.Get(ctx, actor, of)
+}
+
+// own writes a mark that concerns nobody else.
+func (s *Service) own(ctx context.Context, actor, of uint64, k mark.Kind, yes bool) error {
+	id := uint64(0)
+	if yes {
+		id = s.newID(actor)
+	}
+	return s.cfg.Marks.Set(ctx, actor, k, of, id)
+}
+
+func (s *Service) newID(actor uint64) uint64 { return event.Next(actor, 0, s.cfg.Now(), rand.Uint64()) }

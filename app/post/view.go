@@ -1,0 +1,196 @@
+package post
+
+import (
+	"context"
+
+	"kith/app"
+	"kith/repo"
+	"kith/repo/list"
+	"kith/repo/mark"
+	"kith/repo/post"
+)
+
+// View is a post that its viewer may see.
+type View struct {
+	Post   post.Post
+	Origin *post.Post // what Post reposts, nil where it is no repost
+}
+
+// Shown returns the post whose text is shown.
+func (v *View) Shown() *post.Post {
+	if v.Origin != nil {
+		return v.Origin
+	}
+	return &v.Post
+}
+
+// Get returns a post that viewer may see, or a refusal. A viewer of 0 is anybody.
+func (s *Service) Get(ctx context.Context, viewer, id uint64) (View, error) {
+	views, err := s.Views(ctx, viewer, []uint64{id})
+	if err != nil {
+		return View{}, err
+	}
+	if len(views) == 0 {
+		return View{}, errUnknown
+	}
+	return views[0], nil
+}
+
+// Views returns those of posts that viewer may see, in their order.
+func (s *Service) Views(ctx context.Context, viewer uint64, ids []uint64) ([]View, error) {
+	posts, origins, err := s.Load(ctx, ids)
+	if err != nil {
+		return nil, app.From(err)
+	}
+	rels, err := s.rels(ctx, viewer, posts, origins)
+	if err != nil {
+		return nil, app.From(err)
+	}
+	views := make([]View, 0, len(posts))
+	for i := range posts {
+		p := &posts[i]
+		if !Visible(viewer, rels[p.Author], p) {
+			continue
+		}
+		v := View{Post: *p}
+		if p.Origin != 0 {
+			v.Origin = origins[p.Origin]
+			if v.Origin == nil || !Visible(viewer, rels[v.Origin.Author], v.Origin) {
+				continue
+			}
+		}
+		views = append(views, v)
+	}
+	return views, nil
+}
+
+// Load returns posts in the order of ids, with Ver 0 where there is none, and the posts
+// that they repost. Who may see them is not asked.
+func (s *Service) Load(ctx context.Context, ids []uint64) (posts []post.Post, origins map[uint64]*post.Post, err error) {
+	if len(ids) == 0 {
+		return nil, nil, nil
+	}
+	if posts, err = s.cfg.Posts.Rows(ctx, ids); err != nil {
+		return nil, nil, err
+	}
+	var of []uint64
+	for i := range posts {
+		if posts[i].Origin != 0 {
+			of = append(of, posts[i].Origin)
+		}
+	}
+	if len(of) == 0 {
+		return posts, nil, nil
+	}
+	found, err := s.cfg.Posts.Rows(ctx, of)
+	origins = make(map[uint64]*post.Post, len(found))
+	for i := range found {
+		origins[found[i].ID] = &found[i]
+	}
+	return posts, origins, err
+}
+
+// rels returns what the authors of posts are to a viewer.
+func (s *Service) rels(ctx context.Context, viewer uint64, posts []post.Post, origins map[uint64]*post.Post) (map[uint64]list.Rel, error) {
+	if viewer == 0 {
+		return nil, nil
+	}
+	out := map[uint64]list.Rel{}
+	for i := range posts {
+		out[posts[i].Author] = 0
+	}
+	for _, o := range origins {
+		out[o.Author] = 0
+	}
+	ids := make([]uint64, 0, len(out))
+	for id := range out {
+		if id != 0 && id != viewer {
+			ids = append(ids, id)
+		}
+	}
+	if len(ids) == 0 {
+		return out, nil
+	}
+	row, err := s.cfg.Relations.Row(ctx, viewer)
+	if err != nil {
+		return nil, err
+	}
+	found, _, err := s.cfg.Relations.Rels(ctx, row, ids, list.IsFollowing|list.IsBlocking|list.IsBlockedBy)
+	for i, id := range ids {
+		out[id] = found[i]
+	}
+	return out, err
+}
+
+// Marks returns what a viewer marked of posts: for each its kinds.
+func (s *Service) Marks(ctx context.Context, viewer uint64, ids []uint64) (map[uint64]map[mark.Kind]bool, error) {
+	if viewer == 0 || len(ids) == 0 {
+		return nil, nil
+	}
+	found, err := s.cfg.Marks.On(ctx, viewer, ids)
+	if err != nil {
+		return nil, app.From(err)
+	}
+	out := map[uint64]map[mark.Kind]bool{}
+	for _, m := range found {
+		if out[m.Post] == nil {
+			out[m.Post] = map[mark.Kind]bool{}
+		}
+		out[m.Post][m.Kind] = true
+	}
+	return out, nil
+}
+
+// Page is a part of a list of posts. First and Last are the ids that the pages before and
+// after it go on from, 0 where the page covers nothing. It may have fewer posts than it
+// covers: some may not be seen.
+type Page struct {
+	Views       []View
+	First, Last uint64
+	Full        bool
+}
+
+// Reposters returns a part of the accounts that reposted a post which viewer may see,
+// Favourers of those that favour it.
+func (s *Service) Reposters(ctx context.Context, viewer, id uint64, r repo.IDRange) ([]post.Reactor, error) {
+	return s.reactors(ctx, viewer, id, post.Repost, r)
+}
+
+// Favourers is Reposters for those who favour the post.
+func (s *Service) Favourers(ctx context.Context, viewer, id uint64, r repo.IDRange) ([]post.Reactor, error) {
+	return s.reactors(ctx, viewer, id, post.Favourite, r)
+}
+
+func (s *Service) reactors(ctx context.Context, viewer, id uint64, k post.Kind, r repo.IDRange) ([]post.Reactor, error) {
+	v, err := s.Get(ctx, viewer, id)
+	if err != nil {
+		return nil, err
+	}
+	found, err := s.cfg.Posts.Reactors(ctx, v.Shown().ID, k, r)
+	return found, app.From(err)
+}
+
+// Marked returns a part of the posts that the actor favours or keeps, the last marked
+// first.
+func (s *Service) Marked(ctx context.Context, actor uint64, k mark.Kind, r repo.IDRange) (Page, error) {
+	marks, err := s.cfg.Marks.Page(ctx, actor, k, r)
+	if err != nil || len(marks) == 0 {
+		return Page{}, app.From(err)
+	}
+	ids := make([]uint64, len(marks))
+	for i, m := range marks {
+		ids[i] = m.Post
+	}
+	views, err := s.Views(ctx, actor, ids)
+	return Page{Views: views, First: marks[0].ID, Last: marks[len(marks)-1].ID, Full: len(marks) == r.Limit}, err
+}
+
+// Received returns a part of all replies to the posts of an account, newest first.
+func (s *Service) Received(ctx context.Context, actor uint64, r repo.IDRange) (Page, error) {
+	ids, err := s.cfg.Posts.Received(ctx, actor, r)
+	if err != nil || len(ids) == 0 {
+		return Page{}, app.From(err)
+	}
+	views, err := s.Views(ctx, actor, ids)
+	return Page{Views: views, First: ids[0], Last: ids[len(ids)-1], Full: len(ids) == r.Limit}, err
+}

@@ -1,0 +1,236 @@
+// Package task carries out what is to be done after a change (repo/task).
+//
+//	request ── Do ──► handler, now ─────────────┐
+//	request ── Go ──► queue ──► worker: handler ─┼─► done, deleted in batches
+//	every few seconds: claims that ran out ──► queue
+//
+// A handler may run twice for a task, or after the task's change was undone: it looks what
+// is true now, makes the rest agree, and returns an error only where it must be tried
+// again. Then the task stays, and is taken over when its claim has run out.
+//
+// The queue is bounded. A task that finds it full stays in the table, like those of a process
+// that ended, and is taken over by whoever has room: the claim that is left is the delay.
+package task
+
+import (
+	"cmp"
+	"context"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"kith/repo/event"
+	"kith/repo/task"
+)
+
+// Handler carries out a task.
+type Handler func(ctx context.Context, t task.Task) error
+
+// Store keeps tasks. It is an interface because tests put faults in.
+type Store interface {
+	Done(ctx context.Context, tasks []task.Task) error
+	Claim(ctx context.Context, limit int) ([]task.Task, error)
+	Renew(ctx context.Context, t task.Task) error
+	Backlog(ctx context.Context, limit int) (n int, oldest uint64, err error)
+}
+
+// Config is what a Runner works with. Zero values take the defaults.
+type Config struct {
+	Store    Store
+	Handlers map[task.Kind]Handler
+	Workers  int           // tasks carried out at once, 8
+	Queue    int           // tasks that wait, 10,000
+	Every    time.Duration // how often claims that ran out are looked for, 5 s
+	Timeout  time.Duration // for one task, 10 minutes
+	Now      func() time.Time
+	Log      *slog.Logger
+	// Registerer gets the metrics; nil means none.
+	Registerer prometheus.Registerer
+}
+
+// Runner carries out tasks. It is safe for concurrent use.
+type Runner struct {
+	cfg   Config
+	queue chan task.Task
+	done  chan task.Task
+	quit  chan struct{} // closed: look for no more tasks
+	cut   context.CancelFunc
+
+	workers, deleter sync.WaitGroup
+
+	mu     sync.RWMutex // guards queue against Close
+	closed bool
+
+	failed       prometheus.Counter
+	backlog, age prometheus.Gauge
+}
+
+// New makes a Runner; Start begins the work, Close ends it.
+func New(cfg Config) *Runner {
+	cfg.Workers = cmp.Or(cfg.Workers, 8)
+	cfg.Queue = cmp.Or(cfg.Queue, 10_000)
+	cfg.Every = cmp.Or(cfg.Every, 5*time.Second)
+	cfg.Timeout = cmp.Or(cfg.Timeout, 10*time.Minute)
+	cfg.Log = cmp.Or(cfg.Log, slog.New(slog.DiscardHandler))
+	if cfg.Now == nil {
+		cfg.Now = time.Now
+	}
+	r := &Runner{cfg: cfg, queue: make(chan task.Task, cfg.Queue), done: make(chan task.Task, maxDone), quit: make(chan struct{}), cut: func() {}}
+	r.failed = prometheus.NewCounter(prometheus.CounterOpts{Name: "kith_tasks_failed_total", Help: "Tasks that failed and will be tried again."})
+	r.backlog = prometheus.NewGauge(prometheus.GaugeOpts{Name: "kith_tasks", Help: "Tasks that are not done yet, of all processes; counted up to 10,000."})
+	r.age = prometheus.NewGauge(prometheus.GaugeOpts{Name: "kith_tasks_oldest_seconds", Help: "Age of the oldest task."})
+	if cfg.Registerer != nil {
+		cfg.Registerer.MustRegister(r.failed, r.backlog, r.age)
+	}
+	return r
+}
+
+// maxDone is how many done tasks are deleted at once, and how many wait for it.
+const maxDone = 100
+
+// maxBacklog is how many tasks are counted.
+const maxBacklog = 10_000
+
+// Handle sets what carries out a kind of task. It must be called before Start.
+func (r *Runner) Handle(k task.Kind, h Handler) {
+	if r.cfg.Handlers == nil {
+		r.cfg.Handlers = map[task.Kind]Handler{}
+	}
+	r.cfg.Handlers[k] = h
+}
+
+// Start starts the workers, which also take over the tasks of processes that ended.
+func (r *Runner) Start() {
+	ctx, cut := context.WithCancel(context.Background())
+	r.cut = cut
+	for range r.cfg.Workers {
+		r.workers.Go(func() {
+			for t := range r.queue {
+				r.carryOut(ctx, t)
+			}
+		})
+	}
+	r.workers.Go(func() { r.takeOver(ctx) })
+	r.deleter.Go(r.delete)
+}
+
+// Close carries out what waits, unless ctx ends first, and returns when all workers have
+// ended. What is left stays in the table for others.
+func (r *Runner) Close(ctx context.Context) {
+	r.mu.Lock()
+	if r.closed {
+		r.mu.Unlock()
+		return
+	}
+	r.closed = true
+	close(r.quit)
+	close(r.queue)
+	r.mu.Unlock()
+	defer context.AfterFunc(ctx, r.cut)()
+	r.workers.Wait()
+	close(r.done)
+	r.deleter.Wait()
+	r.cut()
+}
+
+// Do carries a task out at once. Where that fails it is tried again later.
+func (r *Runner) Do(ctx context.Context, t task.Task) error {
+	err := r.cfg.Handlers[t.Kind](ctx, t)
+	if err != nil {
+		r.failed.Inc()
+		return err
+	}
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	if !r.closed {
+		r.done <- t
+	}
+	return nil
+}
+
+// Go has a worker carry a task out soon.
+func (r *Runner) Go(t task.Task) {
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	if r.closed {
+		return
+	}
+	select {
+	case r.queue <- t:
+	default: // full: the task stays in the table
+	}
+}
+
+func (r *Runner) carryOut(ctx context.Context, t task.Task) {
+	ctx, cancel := context.WithTimeout(ctx, r.cfg.Timeout)
+	defer cancel()
+	if err := r.cfg.Handlers[t.Kind](ctx, t); err != nil {
+		r.failed.Inc()
+		r.cfg.Log.Warn("a task failed and will be tried again", "kind", t.Kind, "account", t.Account, "post", t.Post, "error", err)
+		return
+	}
+	r.done <- t
+}
+
+// Renew keeps others from taking over a task that takes long.
+func (r *Runner) Renew(ctx context.Context, t task.Task) error { return r.cfg.Store.Renew(ctx, t) }
+
+// takeOver claims tasks whose claims ran out, and counts those that wait.
+func (r *Runner) takeOver(ctx context.Context) {
+	ticker := time.NewTicker(r.cfg.Every)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-r.quit:
+			return
+		case <-ticker.C:
+		}
+		if n, oldest, err := r.cfg.Store.Backlog(ctx, maxBacklog); err == nil {
+			r.backlog.Set(float64(n))
+			r.age.Set(0)
+			if n > 0 {
+				r.age.Set(max(0, r.cfg.Now().Sub(event.Time(oldest)).Seconds()))
+			}
+		}
+		free := cap(r.queue) - len(r.queue)
+		found, err := r.cfg.Store.Claim(ctx, min(free, maxClaim))
+		if err != nil && ctx.Err() == nil {
+			r.cfg.Log.Warn("tasks cannot be taken over", "error", err)
+		}
+		for _, t := range found {
+			r.Go(t)
+		}
+	}
+}
+
+// maxClaim is how many tasks one process takes over at once.
+const maxClaim = 200
+
+// delete deletes done tasks, many in one statement: those that came while the last
+// statement was on its way.
+func (r *Runner) delete() {
+	batch := make([]task.Task, 0, maxDone)
+	for t := range r.done {
+		batch = append(batch[:0], t)
+		for more := true; more && len(batch) < maxDone; {
+			select {
+			case t, more = <-r.done:
+				if more {
+					batch = append(batch, t)
+				}
+			default:
+				more = false
+			}
+		}
+		ctx, cancel := context.WithTimeout(context.Background(), deleteTime)
+		if err := r.cfg.Store.Done(ctx, batch); err != nil { // they will be carried out again
+			r.cfg.Log.Warn("done tasks cannot be deleted", "tasks", len(batch), "error", err)
+		}
+		cancel()
+	}
+}
+
+// deleteTime bounds the deletion of done tasks.
+const deleteTime = 10 * time.Second
