@@ -151,7 +151,7 @@ func (s *Service) add(ctx context.Context, p post.Post, key *feed.Key) (id uint6
 			return err
 		}
 		fresh := p
-		fresh.ID = d.NextID(s.cfg.Now(), rand.Uint64())
+		fresh.ID = d.NextID(s.cfg.Now(), rand.Uint64(), max(p.Origin, p.ReplyTo))
 		r.id, r.tasks = fresh.ID, s.tasksOf(&fresh)
 		d.Add(&fresh, key, r.tasks...)
 		return nil

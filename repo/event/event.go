@@ -10,8 +10,9 @@
 // sort by time. (The bits of the bucket stand last, not in the middle, so that one rule
 // serves all rows.)
 //
-// An author's ids never fall, whatever the clocks of processes say: Next is given the last
-// one, which stands in the author's feed and is swapped with it. Two authors of one bucket
+// An author's ids never fall, and a repost or reply comes after its post, whatever the
+// clocks of processes say: Next is given the author's last id, which stands in the author's
+// feed and is swapped with it, and that of the post. Two authors of one bucket
 // who post in the same millisecond may get the same id. The insert finds that out, and
 // the next try takes another: the first four bits of the sequence are random.
 package event
@@ -47,12 +48,14 @@ const (
 // Epoch is the time of the first ids; the last are of the year 2069.
 var Epoch = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// Next returns the id of an event of an author at a time, higher than the author's last.
-// random are any bits. A time before Epoch counts as Epoch.
-func Next(author, last uint64, at time.Time, random uint64) uint64 {
-	id := First(at) | random%(1<<randomBits)<<repo.BucketBits | uint64(repo.Bucket(author))
-	if id <= last {
-		id = last + step
+// Next returns the id of an event of an author at a time, higher than another id: the
+// author's last one, and that of a post which it reposts or answers. random are any bits. A
+// time before Epoch counts as Epoch.
+func Next(author, above uint64, at time.Time, random uint64) uint64 {
+	bucket := uint64(repo.Bucket(author))
+	id := First(at) | random%(1<<randomBits)<<repo.BucketBits | bucket
+	if id <= above {
+		id = above - uint64(repo.Bucket(above)) + step + bucket
 	}
 	return id
 }

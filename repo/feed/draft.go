@@ -82,9 +82,10 @@ func (d *Draft) SetPulledSince(at uint32) {
 	}
 }
 
-// NextID returns an id for a new post of the author.
-func (d *Draft) NextID(now time.Time, random uint64) uint64 {
-	return event.Next(d.row.ID, d.row.LastID, now, random)
+// NextID returns an id for a new post of the author, above that of a post that it reposts or
+// answers, if it does.
+func (d *Draft) NextID(now time.Time, random, of uint64) uint64 {
+	return event.Next(d.row.ID, max(d.row.LastID, of), now, random)
 }
 
 // ByKey returns which post was made with a key, 0 for none.
@@ -203,6 +204,7 @@ func (d *Draft) pack(now uint32) (r Row, err error) {
 		d.events = d.events[:MaxEvents]
 		r.Floor = d.events[MaxEvents-1].ID
 	}
+	r.head = nil
 	r.packed, err = event.AppendFeed([]byte{}, r.ID, d.events)
 	if len(d.work.posts) > 0 || len(d.work.states) > 0 {
 		r.attached = &d.work

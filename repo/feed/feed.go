@@ -36,7 +36,8 @@ const (
 	HeadEvents = 32
 )
 
-// Row is the feed of an author. A row that came as a head has its newest events only.
+// Row is the feed of an author. A row that came as a head has its newest events
+// only.
 type Row struct {
 	row.Meta
 	Statuses uint32 // posts and reposts that are not deleted
@@ -47,8 +48,8 @@ type Row struct {
 	// seconds; 0: they are.
 	PulledSince uint32
 
-	packed  []byte // the events, newest first
-	partial bool   // packed are the newest ones only
+	packed []byte // the events, newest first; nil where only the head is there
+	head   []byte // the newest of them; nil where packed is no longer than that
 
 	attached *work // what a packed draft brings
 }
@@ -56,23 +57,39 @@ type Row struct {
 // Events appends the events of the row to dst, newest first. From the id floor on they are
 // all there are.
 func (r *Row) Events(dst []event.Event) (events []event.Event, floor uint64, err error) {
-	if len(r.packed) == 0 {
-		return dst, r.Floor, nil
+	if r.packed == nil {
+		return r.Head(dst)
 	}
-	before := len(dst)
-	if dst, err = event.ReadFeed(dst, r.packed, r.ID); err != nil {
-		return dst, 0, fmt.Errorf("feed of %d, ver %d: %w", r.ID, r.Ver, err)
+	dst, err = r.read(dst, r.packed)
+	return dst, r.Floor, err
+}
+
+// Head is Events for the newest ones only.
+func (r *Row) Head(dst []event.Event) (events []event.Event, floor uint64, err error) {
+	if r.head == nil {
+		dst, err = r.read(dst, r.packed)
+		return dst, r.Floor, err
 	}
-	floor = r.Floor
-	if r.partial && len(dst) > before {
+	if dst, err = r.read(dst, r.head); err == nil && len(dst) > 0 {
 		floor = dst[len(dst)-1].ID
 	}
-	return dst, floor, nil
+	return dst, floor, err
+}
+
+func (r *Row) read(dst []event.Event, packed []byte) ([]event.Event, error) {
+	if len(packed) == 0 {
+		return dst, nil
+	}
+	dst, err := event.ReadFeed(dst, packed, r.ID)
+	if err != nil {
+		err = fmt.Errorf("feed of %d, ver %d: %w", r.ID, r.Ver, err)
+	}
+	return dst, err
 }
 
 // Newest returns the id of the author's newest event, 0 where there is none.
 func (r *Row) Newest() (uint64, error) {
-	events, _, err := r.Events(nil)
+	events, _, err := r.Head(nil)
 	if err != nil || len(events) == 0 {
 		return 0, err
 	}
@@ -140,9 +157,9 @@ func unpack(m row.Meta, head, body []byte, partial bool) (Row, error) {
 	case head[0] == 1:
 		r.packed = head[1:]
 	case partial:
-		r.packed, r.partial = head[1:], true
+		r.head = head[1:]
 	default:
-		r.packed = body
+		r.head, r.packed = head[1:], body
 	}
 	return r, nil
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/jmoiron/sqlx"
@@ -123,6 +124,38 @@ func events(ctx context.Context, q sqlx.QueryerContext, author uint64, r repo.ID
 		return nil, fmt.Errorf("load posts of %d: %w", author, db.Wrap(err))
 	}
 	return repo.NewestFirst(out, r), nil
+}
+
+// Part is which of an author's events are wanted.
+type Part struct {
+	Author uint64
+	repo.IDRange
+}
+
+// maxParts bounds the parts of one statement.
+const maxParts = 100
+
+// Parts is Events of many authors, all with the same limit and from the same end. They come
+// in no order. Index: by_author (bucket, author_id, id), a range for each.
+func (s *Store) Parts(ctx context.Context, parts []Part) ([]event.Event, error) {
+	var out []event.Event
+	for some := range slices.Chunk(parts, maxParts) {
+		var query strings.Builder
+		var args []any
+		for i, p := range some {
+			if i > 0 {
+				query.WriteString(` UNION ALL `)
+			}
+			query.WriteString(`(SELECT id, author_id AS author, origin_id AS origin FROM post WHERE bucket = ? AND author_id = ? AND id > ? AND id < ? AND state <> ?` + p.Order(`id`) + `)`)
+			args = append(args, repo.Bucket(p.Author), p.Author, p.After, p.Below(), Deleted, p.Limit)
+		}
+		var found []event.Event
+		if err := s.db.SelectContext(ctx, &found, query.String(), args...); err != nil {
+			return nil, fmt.Errorf("load posts of %d authors: %w", len(some), db.Wrap(err))
+		}
+		out = append(out, found...)
+	}
+	return out, nil
 }
 
 // Load opens posts, from the database if fresh, else through the cache, for edits. The
