@@ -106,7 +106,7 @@ func TestSettings_Shared(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, c := range []struct{ got, want any }{
-		{got.MySQL, want.MySQL}, {got.Cache, want.Cache}, {got.Token, want.Token}, {got.Relation, want.Relation}, {got.Affinity, want.Affinity}, {got.Cron, want.Cron},
+		{got.MySQL, want.MySQL}, {got.Cache, want.Cache}, {got.Token, want.Token}, {got.Relation, want.Relation}, {got.Home, want.Home}, {got.Affinity, want.Affinity}, {got.Cron, want.Cron},
 		{got.HTTP.Listen, "127.0.0.1:8080"}, {got.Admin.Listen, ""}, {got.Log.Level, "info"},
 	} {
 		if !reflect.DeepEqual(c.got, c.want) {

@@ -70,7 +70,7 @@ func Defaults(values map[string]string) kong.Option { return kong.Resolvers(reso
 // the log.
 func (s Settings) Shared() map[string]string {
 	out := map[string]string{}
-	for _, section := range []any{s.MySQL, s.Cache, s.Token, s.Relation, s.Affinity, s.Cron} {
+	for _, section := range []any{s.MySQL, s.Cache, s.Token, s.Relation, s.Home, s.Affinity, s.Cron} {
 		for field, v := range reflect.ValueOf(section).Fields() {
 			text := fmt.Sprint(v)
 			switch value := v.Interface().(type) {

@@ -15,6 +15,7 @@ type Settings struct {
 	Admin    Admin    `embed:"" group:"Operations"`
 	Token    Token    `embed:"" group:"Tokens"`
 	Relation Relation `embed:"" group:"Relations"`
+	Home     Home     `embed:"" group:"Home timelines"`
 	Affinity Affinity `embed:"" group:"Affinity"`
 	Cron     Cron     `embed:"" group:"Jobs"`
 	Log      Log      `embed:"" group:"Log"`
@@ -71,6 +72,14 @@ type Token struct {
 type Relation struct {
 	ListCap        int `name:"list-cap" env:"KITH_LIST_CAP" default:"10000" limits:"10 100000" help:"How many of the newest friends, followers and following each a row holds, 10 to 100000; the trim job moves older ones to the archive, a write does where there are twice as many. Counts stay, and pages go on into the archive. Lower it for smaller rows."`
 	FollowingLimit int `name:"following-limit" env:"KITH_FOLLOWING_LIMIT" default:"0" limits:"0 1000000000" help:"How many accounts one account may follow, 0 for any number, at most 1000000000. A follow past it is answered 422; an account that follows more already keeps them. Set it against follow spam."`
+}
+
+// Home says how home timelines are made.
+type Home struct {
+	Cap          int `name:"home-cap" env:"KITH_HOME_CAP" default:"800" limits:"50 5000" help:"How many of the newest posts and reposts of a home timeline are kept ready in memcached, 50 to 5000, 5 to 9 bytes each. Older ones are read from those who posted them, so that every page is there. Raise it where readers often page further down."`
+	RepostWindow int `name:"repost-window" env:"KITH_REPOST_WINDOW" default:"80" limits:"1 400" help:"Within how many posts of a home timeline the reposts of one post are one entry, 1 to 400. A repost that comes later is an entry of its own."`
+	PushLimit    int `name:"push-limit" env:"KITH_PUSH_LIMIT" default:"10000" limits:"0 10000000" help:"Up to how many followers an account may have for its posts to be pushed into the home timelines of those who are around, 0 to 10000000; 0 pushes nothing. Posts of bigger accounts are read together with each page. Lower it where posting costs more than reading. Set it the same in every process."`
+	Workers      int `name:"fanout-workers" env:"KITH_FANOUT_WORKERS" default:"8" limits:"1 1000" help:"How many posts this process pushes at once, 1 to 1000. Raise it when kith_tasks_oldest_seconds grows and memcached has processors to spare."`
 }
 
 // Affinity says how interactions are recorded and what they are worth, for the hidden

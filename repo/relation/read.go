@@ -315,3 +315,48 @@ func merge(a, b []list.Entry, r list.Range) []list.Entry {
 		return all[:r.Limit]
 	}
 }
+
+// Following returns the ids of all accounts that the account of a row follows, archived
+// ones included, in no particular order.
+func (s *Store) Following(ctx context.Context, row Row) ([]uint64, error) {
+	all, archived, err := row.Totals(list.Friends, list.Following)
+	if err != nil {
+		return nil, err
+	}
+	ids := make([]uint64, 0, all)
+	if archived == 0 {
+		v, err := row.View()
+		return v.AppendIDs(ids, list.ByFollowing), err
+	}
+	page, err := s.Page(ctx, row, list.ByFollowing, list.Range{Limit: all})
+	for _, e := range page {
+		ids = append(ids, e.ID)
+	}
+	return ids, err
+}
+
+// EachFollowers hands the ids of all followers of the account of a row to fn, many at a
+// time: those in the row, then those of each segment of its archive. A follow that is made
+// or ended meanwhile may count or not.
+func (s *Store) EachFollowers(ctx context.Context, row Row, fn func(ids []uint64) error) error {
+	v, err := row.View()
+	if err != nil {
+		return err
+	}
+	if err := fn(v.AppendIDs(nil, list.ByFollower)); err != nil || len(row.Archived) == 0 {
+		return err
+	}
+	// Friends are archived as what the account did itself, see relation_own.
+	err = eachOwn(ctx, s.db, row.ID, func(l *list.List) error { return fn(l.AppendIDs(nil, list.Friends)) })
+	if err != nil {
+		return err
+	}
+	received := func(of list.Section) bool { return of == list.Followers }
+	return eachStored(ctx, s.db, row.ID, received, func(g Segment) error {
+		v, err := g.view(row.ID)
+		if err != nil {
+			return err
+		}
+		return fn(v.AppendIDs(nil, list.ByFollower))
+	})
+}
