@@ -53,7 +53,7 @@ func TestMemcached_Forged(t *testing.T) {
 	small := func(key string, ver uint64) cache.Entry { return at([]string{key}, ver)[0] }
 	item := func(key string) *witness.Item {
 		t.Helper()
-		item, err := raw.Get("1:" + key)
+		item, err := raw.Get(ours.Prefix() + key)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -88,6 +88,10 @@ func (m *Memcached) identified(id Identity) {
 	m.cfg.Log.Info(renewed)
 }
 
+// Prefix returns how the keys of this database begin as its identity is now, for what else
+// is kept on the same servers.
+func (m *Memcached) Prefix() string { return m.sealer.Load().prefix }
+
 // Get puts what the servers hold of keys into out. Bodies that are stored apart are
 // taken from this process where it has them, else they are asked for in a second round.
 // A body of another ver is none: a lower one is a late writer's, a higher one may be

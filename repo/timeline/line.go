@@ -1,0 +1,109 @@
+package timeline
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/binary"
+	"time"
+
+	"kith/repo/event"
+	"kith/repo/memcache"
+)
+
+// Line is a hot home timeline: candidates, of which the reader takes what may be shown.
+type Line struct {
+	// Events are the newest first, each once, MaxEvents at most. None is below Floor.
+	Events []event.Event
+	// Floor is the event id from which on nothing is missing; 0: nothing is missing at all.
+	Floor uint64
+	// Follows is a hash of the followed set that the line was built for.
+	Follows uint64
+	// Pulled are the followed authors whose events are not pushed, ascending. Their events
+	// are missing, or as of BuiltAt.
+	Pulled []uint64
+	// BuiltAt is when the reading of the author feeds began, by the clock of who read
+	// them, to the millisecond.
+	BuiltAt time.Time
+
+	// Appended is how many events have been pushed since the line was stored. Past
+	// CompactAt a reader stores the line again, so that it does not grow. Store takes no
+	// notice of it.
+	Appended int
+}
+
+const (
+	// MaxEvents bounds the events of a line and of a warm row, so that neither outgrows
+	// what holds it.
+	MaxEvents = 10_000
+	// CompactAt is how many appended events are as much work to read as some hundred
+	// packed ones.
+	CompactAt = 100
+)
+
+// Token stands for the line of an account at one moment. The zero Token is none.
+type Token struct {
+	account uint64
+	key     string // of the item, under the identity as it was
+	nonce   uint64
+	seen    []byte       // the item as it was
+	cas     memcache.CAS // of that item; zero: not known
+}
+
+// Lines keeps the hot lines. A line may be gone at any time; one that Load returns holds
+// every event whose Push to it has returned without an error, and all that the author feeds
+// held when Begin returned. All methods may be called at the same time, and after Close,
+// when nothing is held.
+type Lines interface {
+	// Load returns the line of an account, or false where there is none that is whole: it is
+	// missing, not yet built, or its presence was lost. It renews the line. The line is the
+	// caller's.
+	Load(ctx context.Context, account uint64) (Line, Token, bool)
+	// Begin begins a line, in place of any other: from now on what is pushed is kept. The
+	// caller reads the author feeds AFTER Begin has returned, and stores what it made of
+	// them with the token. Where the line cannot be begun, Store refuses the token.
+	Begin(ctx context.Context, account uint64) Token
+	// Store stores a line that was made from what Load returned, or since Begin. What was
+	// pushed meanwhile is kept. False means that it was not stored: another was, or
+	// memcached is away. The line can be shown all the same. An error says that the line
+	// cannot be packed, see event.AppendList.
+	Store(ctx context.Context, t Token, l Line) (bool, error)
+	// Push adds events to the lines of those followers who are around. The events must be
+	// committed, and what a cache says of their authors' feeds must not be from before.
+	// After an error, which wraps repo.ErrUnavailable or is that of ctx, some lines may lack
+	// the events: push again. That is no longer needed once every line was built anew.
+	Push(ctx context.Context, events []event.Event, followers []uint64) error
+	// Drop forgets the line of an account. It does not stop when ctx ends.
+	Drop(ctx context.Context, account uint64)
+	// Close ends the work in the background.
+	Close() error
+}
+
+// DefaultExpiry is how long a line stays after it was last read, and longer by up to the
+// half of that its presence.
+const DefaultExpiry = time.Hour
+
+// None holds no line, for tools.
+type None struct{}
+
+var _ Lines = None{}
+
+// NewNone returns Lines that hold none.
+func NewNone() None { return None{} }
+
+func (None) Load(context.Context, uint64) (Line, Token, bool)    { return Line{}, Token{}, false }
+func (None) Begin(context.Context, uint64) Token                 { return Token{} }
+func (None) Push(context.Context, []event.Event, []uint64) error { return nil }
+func (None) Drop(context.Context, uint64)                        {}
+func (None) Close() error                                        { return nil }
+func (None) Store(_ context.Context, _ Token, l Line) (bool, error) {
+	_, err := pack(1, l)
+	return false, err
+}
+
+// newNonce returns a number that no line had before. The randomness is the system's, so that
+// a machine that was copied while it ran does not repeat itself.
+func newNonce() uint64 {
+	var b [8]byte
+	rand.Read(b[:]) // never fails
+	return binary.BigEndian.Uint64(b[:])
+}

@@ -1,0 +1,142 @@
+package timeline
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"fmt"
+	"sync/atomic"
+
+	"github.com/maypok86/otter/v2"
+
+	"kith/repo/event"
+)
+
+const (
+	// maxItem is the longest item that is kept, as in memcached.
+	maxItem = 1 << 20
+	// itemOverhead is about what an item costs besides its bytes.
+	itemOverhead = 160
+)
+
+// Local keeps lines in the memory of this process, for programs that run as one process.
+// Its items are those of a Memcached. An item and its presence are one, so neither is lost
+// without the other.
+type Local struct {
+	Config
+	items  *otter.Cache[uint64, []byte]
+	closed atomic.Bool
+}
+
+var _ Lines = (*Local)(nil)
+
+// NewLocal returns lines in this process. Close it.
+func NewLocal(cfg Config) (*Local, error) {
+	cfg, err := cfg.withDefaults()
+	if err == nil && cfg.MaxBytes <= 0 {
+		err = fmt.Errorf("hot timelines in %d bytes: must be above 0", cfg.MaxBytes)
+	}
+	if err != nil {
+		return nil, err
+	}
+	items, err := otter.New(&otter.Options[uint64, []byte]{
+		MaximumWeight:    uint64(cfg.MaxBytes),
+		Weigher:          func(_ uint64, item []byte) uint32 { return uint32(itemOverhead + cap(item)) },
+		ExpiryCalculator: otter.ExpiryCreating[uint64, []byte](cfg.Expiry),
+	})
+	if err != nil {
+		return nil, fmt.Errorf("make hot timelines in memory: %w", err)
+	}
+	return &Local{Config: cfg, items: items}, nil
+}
+
+// Load returns what is held, and renews it.
+func (l *Local) Load(ctx context.Context, account uint64) (Line, Token, bool) {
+	item, held := l.items.GetIfPresent(account)
+	if !held || len(item) < headBytes || ctx.Err() != nil {
+		l.Metrics.miss.Inc()
+		return Line{}, Token{}, false
+	}
+	nonce := binary.BigEndian.Uint64(item[1:])
+	line, ok, err := unpack(item, nonce)
+	switch {
+	case err != nil:
+		l.Metrics.bad.Inc()
+	case !ok:
+		l.Metrics.miss.Inc()
+	default:
+		l.Metrics.hit.Inc()
+		l.items.SetExpiresAfter(account, l.Expiry)
+		return line, Token{account: account, nonce: nonce, seen: item}, true
+	}
+	return Line{}, Token{}, false
+}
+
+// Begin puts an empty line.
+func (l *Local) Begin(ctx context.Context, account uint64) Token {
+	if l.closed.Load() || ctx.Err() != nil {
+		return Token{}
+	}
+	nonce := newNonce()
+	t := Token{account: account, nonce: nonce, seen: empty(nonce)}
+	l.items.Set(account, t.seen)
+	l.items.SetExpiresAfter(account, l.Expiry)
+	return t
+}
+
+// Store replaces what was seen by the line and leaves what stands behind that.
+func (l *Local) Store(_ context.Context, t Token, line Line) (stored bool, err error) {
+	base, err := pack(t.nonce, line)
+	if err != nil || t.seen == nil || l.closed.Load() {
+		return false, err
+	}
+	l.items.ComputeIfPresent(t.account, func(item []byte) ([]byte, otter.ComputeOp) {
+		pushed, same := bytes.CutPrefix(item, t.seen)
+		if !same {
+			return item, otter.CancelOp
+		}
+		if len(base)+len(pushed) > maxItem {
+			return nil, otter.InvalidateOp
+		}
+		stored = true
+		return append(base, pushed...), otter.WriteOp
+	})
+	if stored {
+		l.items.SetExpiresAfter(t.account, l.Expiry)
+	}
+	return stored, nil
+}
+
+// Push adds events to the lines of those followers who are held.
+func (l *Local) Push(_ context.Context, events []event.Event, followers []uint64) error {
+	var records []byte
+	for _, e := range events {
+		records = event.AppendRecord(records, e)
+	}
+	for _, id := range followers {
+		result := l.Metrics.absent
+		l.items.ComputeIfPresent(id, func(item []byte) ([]byte, otter.ComputeOp) {
+			if len(item)+len(records) > maxItem {
+				result = l.Metrics.gone
+				return nil, otter.InvalidateOp
+			}
+			result = l.Metrics.appended
+			// What is behind item belongs to nobody: each item has one that follows it.
+			return append(item, records...), otter.WriteOp
+		})
+		result.Inc()
+	}
+	return nil
+}
+
+// Drop forgets a line.
+func (l *Local) Drop(_ context.Context, account uint64) { l.items.Invalidate(account) }
+
+// Close forgets all lines.
+func (l *Local) Close() error {
+	if !l.closed.Swap(true) {
+		l.items.StopAllGoroutines()
+		l.items.InvalidateAll()
+	}
+	return nil
+}

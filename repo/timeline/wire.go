@@ -1,0 +1,142 @@
+package timeline
+
+import (
+	"cmp"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"kith/repo/event"
+)
+
+// The item of a line has a base, and behind it what was pushed since:
+//
+//	byte      0x41, the version of the form
+//	8 bytes   nonce, which the presence of the account repeats
+//	uvarint   length of the rest of the base; 0: the line is being built
+//	uvarint     BuiltAt, unix milliseconds
+//	8 bytes     Floor
+//	8 bytes     Follows
+//	uvarint     number of Pulled
+//	uvarints    how much higher each is than the one before it, the first than 0
+//	bytes       the events: event.AppendList
+//	bytes     records: event.AppendRecord
+//
+// The item of a presence is the nonce and when it was last renewed, in unix seconds, 8 bytes
+// each. All numbers of a fixed length are big-endian.
+const (
+	lineForm      = 0x41
+	headBytes     = 1 + 8
+	presenceBytes = 16
+)
+
+var errWire = errors.New("bad bytes of a hot timeline")
+
+// empty returns the item of a line that is being built.
+func empty(nonce uint64) []byte {
+	return append(binary.BigEndian.AppendUint64([]byte{lineForm}, nonce), 0)
+}
+
+// pack returns the base of a line.
+func pack(nonce uint64, l Line) ([]byte, error) {
+	if len(l.Events) > MaxEvents {
+		return nil, fmt.Errorf("pack a timeline of %d events: there may be %d", len(l.Events), MaxEvents)
+	}
+	pulled := slices.Clone(l.Pulled)
+	slices.Sort(pulled)
+	pulled = slices.Compact(pulled)
+	b := binary.AppendUvarint(make([]byte, 0, 64+8*len(l.Events)), uint64(l.BuiltAt.UnixMilli()))
+	b = binary.BigEndian.AppendUint64(b, l.Floor)
+	b = binary.BigEndian.AppendUint64(b, l.Follows)
+	b = binary.AppendUvarint(b, uint64(len(pulled)))
+	last := uint64(0)
+	for _, id := range pulled {
+		b = binary.AppendUvarint(b, id-last)
+		last = id
+	}
+	b, err := event.AppendList(b, l.Events)
+	if err != nil {
+		return nil, err
+	}
+	head := binary.BigEndian.AppendUint64([]byte{lineForm}, nonce)
+	return append(binary.AppendUvarint(head, uint64(len(b))), b...), nil
+}
+
+// unpack reads the item of a line whose presence has a nonce. It is false where the nonce is
+// another or the line is being built, which is no error.
+func unpack(b []byte, nonce uint64) (Line, bool, error) {
+	if len(b) < headBytes || b[0] != lineForm {
+		return Line{}, false, fmt.Errorf("%w: %d bytes", errWire, len(b))
+	}
+	size, n := binary.Uvarint(b[headBytes:])
+	if n <= 0 || size > uint64(len(b)-headBytes-n) {
+		return Line{}, false, fmt.Errorf("%w: a base of %d bytes in %d", errWire, size, len(b))
+	}
+	if size == 0 || binary.BigEndian.Uint64(b[1:]) != nonce {
+		return Line{}, false, nil
+	}
+	base, records := b[headBytes+n:][:size], b[headBytes+n:][size:]
+	l, err := unpackBase(base)
+	if err != nil {
+		return Line{}, false, err
+	}
+	pushed, err := event.ReadRecords(nil, records)
+	if err != nil {
+		return Line{}, false, fmt.Errorf("%w: %w", errWire, err)
+	}
+	l.Appended = len(pushed)
+	l.Events = merge(l.Events, pushed, l.Floor)
+	return l, true, nil
+}
+
+func unpackBase(b []byte) (l Line, err error) {
+	built, n := binary.Uvarint(b)
+	if n <= 0 || len(b) < n+16 {
+		return Line{}, fmt.Errorf("%w: the head of a base of %d bytes", errWire, len(b))
+	}
+	l.BuiltAt = time.UnixMilli(int64(built)).UTC()
+	l.Floor, l.Follows = binary.BigEndian.Uint64(b[n:]), binary.BigEndian.Uint64(b[n+8:])
+	b = b[n+16:]
+	many, n := binary.Uvarint(b)
+	if n <= 0 || many > uint64(len(b)) {
+		return Line{}, fmt.Errorf("%w: the pulled authors", errWire)
+	}
+	b = b[n:]
+	last := uint64(0)
+	for range many {
+		more, n := binary.Uvarint(b)
+		if n <= 0 {
+			return Line{}, fmt.Errorf("%w: the pulled authors", errWire)
+		}
+		last += more
+		l.Pulled, b = append(l.Pulled, last), b[n:]
+	}
+	if l.Events, err = event.ReadList(nil, b); err != nil {
+		return Line{}, fmt.Errorf("%w: %w", errWire, err)
+	}
+	return l, nil
+}
+
+// merge returns events and those that were pushed, which come in any order, twice, or are
+// there already: the newest first, each once, none below floor.
+func merge(events, pushed []event.Event, floor uint64) []event.Event {
+	slices.SortFunc(pushed, func(a, b event.Event) int { return cmp.Compare(b.ID, a.ID) })
+	all := make([]event.Event, 0, len(events)+len(pushed))
+	for len(events)+len(pushed) > 0 {
+		from := &events
+		if len(events) == 0 || len(pushed) > 0 && pushed[0].ID >= events[0].ID {
+			from = &pushed
+		}
+		e := (*from)[0]
+		*from = (*from)[1:]
+		if e.ID < floor {
+			break
+		}
+		if len(all) == 0 || all[len(all)-1].ID != e.ID {
+			all = append(all, e)
+		}
+	}
+	return all
+}
