@@ -32,6 +32,8 @@ func TestBody_Allocation(t *testing.T) {
 		{"form", at(you, "/note"), form, fill(`a`, `&a`, ``)},
 		{"form, text", at(you, "/note"), form, fill(`comment=`, `%78`, ``)},
 		{"multipart", at(you, "/note"), multi, fill("", "--x\r\nContent-Disposition: form-data; name=a\r\n\r\n\r\n", "--x--\r\n")},
+		{"multipart, no names", at(you, "/note"), multi, fill("", "--x\r\n\r\n\r\n", "--x--\r\n")},
+		{"multipart, files", at(you, "/note"), multi, fill("", "--x\r\nContent-Disposition: form-data; name=a; filename=b\r\n\r\n\r\n", "--x--\r\n")},
 		{"interactions", "/api/v1/interactions", "application/json", fill(`{"interactions":[{}`, `,{}`, `]}`)},
 		{"interactions, unknown", "/api/v1/interactions", "application/json", fill(`{"interactions":[],"a":[1`, `,1`, `]}`)},
 	} {

@@ -9,16 +9,18 @@ import (
 	"mime"
 	"mime/multipart"
 	"net/http"
+	"strconv"
 	"unicode/utf8"
 
 	"kith/app"
 )
 
 // The bounds of a query or a body, however short it is: a value of two bytes takes many
-// times more memory.
+// times more memory, and the name of an object stands in those of all its fields.
 const (
 	maxValues = 1000
 	maxDepth  = 16
+	maxName   = 100 // bytes of the name of a field within an object
 )
 
 // Body returns the parameters of the query and after them those of the body, which may
@@ -106,8 +108,8 @@ func readBody(declared string, raw []byte) (Values, error) {
 	}
 }
 
-// readJSON reads an object of strings, numbers, booleans and arrays of them. Null is
-// the same as absent; an object inside is no parameter.
+// readJSON reads an object as a form would say it: the fields of an object in it are
+// named a[b], those of objects in an array a[0][b]. Null is the same as absent.
 func readJSON(raw []byte) (Values, error) {
 	if !utf8.Valid(raw) {
 		return nil, Invalid("The request body is not valid UTF-8")
@@ -162,32 +164,58 @@ func (v Values) with(name string, field any, s shape) Values {
 		if len(field) == 0 {
 			return append(v, value{name: name, shape: element})
 		}
-		for _, one := range field {
-			v = v.with(name, one, element)
+		for i, one := range field {
+			if fields, ok := one.(map[string]any); ok {
+				v = v.withObject(name, name+"["+strconv.Itoa(i)+"]", fields)
+			} else {
+				v = v.with(name, one, element)
+			}
 		}
 		return v
 	case map[string]any:
-		return append(v, value{name: name, shape: odd})
+		return v.withObject(name, name, field)
 	default: // a string, a number or a boolean
 		return append(v, value{name, fmt.Sprint(field), s})
 	}
 }
 
-// readMultipart reads the fields of a form and ignores files.
-func readMultipart(raw []byte, boundary string) (Values, error) {
-	form, err := multipart.NewReader(bytes.NewReader(raw), boundary).ReadForm(int64(len(raw)))
-	if err != nil {
-		return nil, errMultipart
-	}
-	defer form.RemoveAll()
-	var v Values
-	for name, texts := range form.Value {
-		for _, text := range texts {
-			if !utf8.ValidString(text) {
-				return nil, Invalid("The parameters are not valid UTF-8")
-			}
-			v = append(v, value{name: plainName(name), text: text})
+// withObject adds an object and its fields, whose names begin with prefix. No parameter
+// has a name past maxName.
+func (v Values) withObject(name, prefix string, fields map[string]any) Values {
+	v = append(v, value{name: name, shape: object})
+	for field, inner := range fields {
+		if len(prefix)+len(field)+len("[]") <= maxName {
+			v = v.with(prefix+"["+field+"]", inner, single)
 		}
 	}
-	return v, nil
+	return v
+}
+
+// readMultipart reads the fields of a form in their order and ignores files.
+func readMultipart(raw []byte, boundary string) (v Values, err error) {
+	form := multipart.NewReader(bytes.NewReader(raw), boundary)
+	for n := 0; ; n++ {
+		part, err := form.NextPart()
+		if err == io.EOF {
+			return v, nil
+		}
+		if err != nil {
+			return nil, errMultipart
+		}
+		if n == maxValues {
+			return nil, errTooManyValues
+		}
+		name := part.FormName()
+		if name == "" || part.FileName() != "" {
+			continue
+		}
+		text, err := io.ReadAll(part)
+		if err != nil {
+			return nil, errMultipart
+		}
+		if !utf8.Valid(text) {
+			return nil, Invalid("The parameters are not valid UTF-8")
+		}
+		v = append(v, value{name: plainName(name), text: string(text)})
+	}
 }

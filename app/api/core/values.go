@@ -3,6 +3,7 @@ package core
 import (
 	"errors"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -23,7 +24,8 @@ type shape uint8
 const (
 	single  shape = iota
 	element       // of an array
-	odd           // an object or an array in an array: no parameter
+	object        // itself no parameter: its fields have values of their own
+	odd           // an array in an array: no parameter
 )
 
 // How many accounts a page has.
@@ -128,7 +130,7 @@ func (v Values) One(name string) (text string, err error) {
 func (v Values) All(name string) (texts []string, given bool, err error) {
 	for _, one := range v {
 		if one.name == name {
-			if one.shape == odd {
+			if one.shape >= object {
 				return nil, false, Unprocessable("Validation failed: %s must be an array of texts", name)
 			}
 			given = true
@@ -138,6 +140,51 @@ func (v Values) All(name string) (texts []string, given bool, err error) {
 		}
 	}
 	return texts, given, nil
+}
+
+// Given tells whether there is a value of a name other than "", or an object.
+func (v Values) Given(name string) bool {
+	return slices.ContainsFunc(v, func(one value) bool {
+		return one.name == name && (one.text != "" || one.shape >= object) || strings.HasPrefix(one.name, name+"[")
+	})
+}
+
+// Objects returns the objects of an array, each as the values of its fields: in JSON
+// [{"url":"…"}, …], in a form media[][url]=…, where a field that is there already begins
+// the next object, or media[0][url]=….
+func (v Values) Objects(name string) (all []Values, err error) {
+	wrong := Unprocessable("Validation failed: %s must be an array of objects", name)
+	at := map[string]int{} // the place in all of each index
+	written := 0           // objects in JSON, some of which may have no fields
+	for _, one := range v {
+		if one.name == name {
+			if one.shape == object {
+				written++
+			} else if one.shape != element || one.text != "" {
+				return nil, wrong
+			}
+			continue
+		}
+		path, ok := strings.CutPrefix(one.name, name+"[")
+		if !ok {
+			continue
+		}
+		index, field, ok := strings.Cut(strings.TrimSuffix(path, "]"), "][")
+		if !ok || strings.Trim(index, "0123456789") != "" {
+			return nil, wrong
+		}
+		i, begun := at[index]
+		if !begun || index == "" && slices.ContainsFunc(all[i], func(o value) bool { return o.name == field }) {
+			i = len(all)
+			at[index] = i
+			all = append(all, nil)
+		}
+		all[i] = append(all[i], value{field, one.text, one.shape})
+	}
+	if written > len(all) {
+		return nil, wrong
+	}
+	return all, nil
 }
 
 // IDs returns the account ids of the query, id[]=, and refuses more than most. What is

@@ -73,6 +73,8 @@ func FuzzBody(f *testing.F) {
 	f.Add("application/json", []byte(`{"a":[1,{"b":null},"x"]}`))
 	f.Add("multipart/form-data; boundary=x", []byte("--x\r\nContent-Disposition: form-data; name=\"a\"\r\n\r\n1\r\n--x--\r\n"))
 	f.Add("application/x-www-form-urlencoded", []byte("a=1&%"))
+	f.Add("application/x-www-form-urlencoded", []byte("a[][b]=1&a[0][b]=2&a[=3&a[][b]=&a[]]=&a[][=&a[0]["))
+	f.Add("application/json", []byte(`{"a":[{"b":{"c":[{}]}},{},[[]],null],"a[]":{"":1},"a[0][b]":2}`))
 	f.Fuzz(func(t *testing.T, kind string, body []byte) {
 		v, err := readBody(kind, body)
 		if err != nil {
@@ -83,5 +85,14 @@ func FuzzBody(f *testing.F) {
 		_, _ = v.Limit()
 		_, _ = v.Flag("a")
 		_, _ = v.Number("a")
+		objects, err := v.Objects("a")
+		if err == nil && len(objects) > len(v) {
+			t.Fatalf("got %d objects of %d values", len(objects), len(v))
+		}
+		for _, o := range objects {
+			if len(o) == 0 {
+				t.Fatal("got an object without fields")
+			}
+		}
 	})
 }
