@@ -2,7 +2,7 @@
 // work with kith as they are.
 //
 //	core            carries a request to its route and the answer back; see its doc
-//	entity          the JSON of Account and Relationship
+//	entity          the JSON of Account, Relationship and Status
 //	accounts, relations, lists, interactions, suggestions, instance, operations
 //	                a resource each: a table of routes and their handlers
 //	socket          the connections, and what net/http answers by itself

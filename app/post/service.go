@@ -75,10 +75,12 @@ func New(cfg Config) *Service {
 	return &Service{cfg}
 }
 
+// ErrNoParent refuses an answer to what is no post, or none that the actor may see.
+var ErrNoParent = app.Refuse(app.NotFound, "The post you are trying to reply to does not appear to exist.")
+
 // The refusals.
 var (
 	errUnknown      = app.Refuse(app.NotFound, "Record not found")
-	errNoParent     = app.Refuse(app.NotFound, "The post you are trying to reply to does not appear to exist.")
 	errNotRepost    = app.Refuse(app.Unprocessable, "Validation failed: this post cannot be reposted")
 	errNotPin       = app.Refuse(app.Unprocessable, "Validation failed: only your own posts can be pinned")
 	errManyPins     = app.Refuse(app.Limit, "You have already pinned the maximum number of posts")
@@ -106,7 +108,7 @@ func (s *Service) Create(ctx context.Context, actor uint64, d Draft) (View, erro
 	if d.ReplyTo != 0 {
 		parent, err := s.Get(ctx, actor, d.ReplyTo)
 		if app.KindOf(err) == app.NotFound {
-			err = errNoParent
+			err = ErrNoParent
 		}
 		if err != nil {
 			return View{}, err
