@@ -7,7 +7,7 @@ import (
 	"kith/app/post/content"
 )
 
-// Status is a post or a repost as clients see it.
+// Status is a post or a repost as clients see it. A repost has no text of its own.
 type Status struct {
 	Post     *content.Post
 	Account  Account           // the author, or who reposts

@@ -11,16 +11,17 @@
 // Three kinds of Part link somewhere:
 //
 //   - a mention: @name or @name@domain. Whether there is such an account is for others to
-//     say. It does not begin within a word, an e-mail address or a path. A word ends
-//     before a letter of a script without capitals, as Chinese has no spaces.
+//     say. It does not begin within a word, an e-mail address or a path. Letters
+//     of a script without capitals make no word here, as Chinese has no spaces.
 //   - a tag: # with letters of any script, digits and underscores, at least one letter.
 //   - a web address: http:// or https:// and a host. Its end is that of GitHub's Markdown:
 //     punctuation and brackets that do not pair are not part of it. An address with a user
 //     and password in it is none, as it shows another host than the one it leads to.
 //
 // Nothing that a user writes becomes markup: every byte of a text passes the one function
-// that escapes, parts too, and addresses begin with http. All work is linear in the length
-// of the text, whatever stands in it.
+// that escapes, parts too, and addresses begin with http. Finding and rendering is linear in
+// the length of a text, whatever stands in it; tags and names are compared with each other,
+// and 500 characters bound those.
 //
 // Texts are counted as Mastodon's clients count: by what a reader sees as a character, an
 // address as 23, a mention without its domain, the content warning too. As a character of
