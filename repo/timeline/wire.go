@@ -122,6 +122,9 @@ func unpackBase(b []byte) (l Line, err error) {
 // merge returns events and those that were pushed, which come in any order, twice, or are
 // there already: the newest first, each once, none below floor.
 func merge(events, pushed []event.Event, floor uint64) []event.Event {
+	if len(pushed) == 0 && (len(events) == 0 || events[len(events)-1].ID >= floor) {
+		return events // mostly
+	}
 	slices.SortFunc(pushed, func(a, b event.Event) int { return cmp.Compare(b.ID, a.ID) })
 	all := make([]event.Event, 0, len(events)+len(pushed))
 	for len(events)+len(pushed) > 0 {
