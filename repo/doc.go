@@ -49,6 +49,13 @@
 //	dirty key      a key that a memcached server may hold an outdated value of; deleted before that server is read
 //	batch          of memcached: commands sent together; of interactions: those of one bucket in one row of the log
 //
+//	event          a post or a repost by an author (repo/event)
+//	line           a hot home timeline in memcached: packed events, and behind them what was pushed (repo/timeline)
+//	presence       the mark in memcached that an account's line is to be pushed to
+//	push           append an event to the lines of those followers who are around
+//	pull           read events from the feeds of their authors
+//	warm timeline  a line as it was written to the database
+//
 //	interaction    one thing an account (the actor) did with another (the target), of a kind
 //	fold           add the interactions of batches to the affinity rows of their actors, once
 //	affinity       the others an account has most to do with, each with a score; hidden

@@ -1,6 +1,7 @@
-// Package timeline keeps home timelines: the hot ones of those who are around in memcached,
-// the warm ones of all who read lately in a row each. What they hold are candidates, events
-// of those whom the reader follows: whether one may be shown is decided when it is read.
+// Package timeline keeps home timelines: the hot ones of those who are around, in memcached
+// ([Lines]), and warm ones of those who read lately, a row each ([Store]). What they hold
+// are candidates, events of those whom the reader follows: whether one may be shown is
+// decided when it is read.
 //
 //	poster   commit ──> Push: presence of followers? ──> append to the lines of those
 //	reader   Load ── missing ──> Begin ──> author feeds ──> Store
@@ -57,6 +58,13 @@
 //
 // Who can write to memcached can hide posts from a home until its line is built anew. He
 // cannot show any: the rules ask the rows. So a line has no checksum.
+//
+// # Warm timelines
+//
+// A row of the table timeline is a line as it was at some time, for when there is no hot one.
+// A row whose line was built later is never replaced by an earlier one ([Store.Save]). A row
+// is a start: what was posted after its BuiltAt is in the author feeds, and all rows may be
+// deleted. So they expire some time after they were written, and bad bytes count as no row.
 //
 // [Local] keeps the same items in the memory of one process, [None] keeps nothing.
 package timeline

@@ -58,6 +58,9 @@ type Lines interface {
 	// missing, not yet built, or its presence was lost. It renews the line. The line is the
 	// caller's.
 	Load(ctx context.Context, account uint64) (Line, Token, bool)
+	// Peek is Load for who does not read on behalf of the account: it does not renew the
+	// line, and what is seen cannot be stored again.
+	Peek(ctx context.Context, account uint64) (Line, bool)
 	// Begin begins a line, in place of any other: from now on what is pushed is kept. The
 	// caller reads the author feeds AFTER Begin has returned, and stores what it made of
 	// them with the token. Where the line cannot be begun, Store refuses the token.
@@ -67,7 +70,8 @@ type Lines interface {
 	// memcached is away. The line can be shown all the same. An error says that the line
 	// cannot be packed, see event.AppendList.
 	Store(ctx context.Context, t Token, l Line) (bool, error)
-	// Push adds events to the lines of those followers who are around. The events must be
+	// Push adds events to the lines of those followers who are around; some thousands at
+	// a time, in parallel. The events must be
 	// committed, and what a cache says of their authors' feeds must not be from before.
 	// After an error, which wraps repo.ErrUnavailable or is that of ctx, some lines may lack
 	// the events: push again. That is no longer needed once every line was built anew.
@@ -91,6 +95,7 @@ var _ Lines = None{}
 func NewNone() None { return None{} }
 
 func (None) Load(context.Context, uint64) (Line, Token, bool)    { return Line{}, Token{}, false }
+func (None) Peek(context.Context, uint64) (Line, bool)           { return Line{}, false }
 func (None) Begin(context.Context, uint64) Token                 { return Token{} }
 func (None) Push(context.Context, []event.Event, []uint64) error { return nil }
 func (None) Drop(context.Context, uint64)                        {}

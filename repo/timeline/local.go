@@ -3,7 +3,6 @@ package timeline
 import (
 	"bytes"
 	"context"
-	"encoding/binary"
 	"fmt"
 	"sync/atomic"
 
@@ -52,24 +51,30 @@ func NewLocal(cfg Config) (*Local, error) {
 
 // Load returns what is held, and renews it.
 func (l *Local) Load(ctx context.Context, account uint64) (Line, Token, bool) {
-	item, held := l.items.GetIfPresent(account)
-	if !held || len(item) < headBytes || ctx.Err() != nil {
-		l.Metrics.miss.Inc()
-		return Line{}, Token{}, false
-	}
-	nonce := binary.BigEndian.Uint64(item[1:])
-	line, ok, err := unpack(item, nonce)
-	switch {
-	case err != nil:
-		l.Metrics.bad.Inc()
-	case !ok:
-		l.Metrics.miss.Inc()
-	default:
-		l.Metrics.hit.Inc()
+	line, t, ok := l.load(ctx, account)
+	if ok {
 		l.items.SetExpiresAfter(account, l.Expiry)
-		return line, Token{account: account, nonce: nonce, seen: item}, true
 	}
-	return Line{}, Token{}, false
+	return line, t, ok
+}
+
+// Peek returns what is held.
+func (l *Local) Peek(ctx context.Context, account uint64) (Line, bool) {
+	line, _, ok := l.load(ctx, account)
+	return line, ok
+}
+
+func (l *Local) load(ctx context.Context, account uint64) (line Line, t Token, ok bool) {
+	var err error
+	if item, held := l.items.GetIfPresent(account); held && ctx.Err() == nil {
+		t = Token{account: account, nonce: nonceOf(item), seen: item}
+		line, ok, err = unpack(item, t.nonce)
+	}
+	if !ok {
+		t = Token{}
+	}
+	l.Metrics.load(ok, err)
+	return line, t, ok
 }
 
 // Begin puts an empty line.

@@ -109,31 +109,38 @@ func (m *Memcached) presence(key string, nonce uint64) memcache.Command {
 
 // Load asks for the line and its presence in one trip, and now and then renews both.
 func (m *Memcached) Load(ctx context.Context, account uint64) (Line, Token, bool) {
+	l, t, presence, ok := m.load(ctx, account)
+	if ok {
+		m.renew(ctx, t.key, t.nonce, presence)
+	}
+	return l, t, ok
+}
+
+// Peek asks for the line and its presence in one trip.
+func (m *Memcached) Peek(ctx context.Context, account uint64) (Line, bool) {
+	l, _, _, ok := m.load(ctx, account)
+	return l, ok
+}
+
+func (m *Memcached) load(ctx context.Context, account uint64) (l Line, t Token, presence memcache.Item, ok bool) {
 	key := m.key(account)
 	var held [2]memcache.Item
 	m.Client.GetLong(ctx, []string{key, key + companion}, held[:])
 	item, presence := held[0], held[1]
-	if item.Value == nil || len(presence.Value) != presenceBytes {
-		if item.Away || presence.Away {
-			m.Metrics.away.Inc()
-		} else {
-			m.Metrics.miss.Inc()
-		}
-		return Line{}, Token{}, false
+	if item.Away || presence.Away {
+		m.Metrics.away.Inc()
+		return l, t, presence, false
 	}
-	nonce := binary.BigEndian.Uint64(presence.Value)
-	l, ok, err := unpack(item.Value, nonce)
-	switch {
-	case err != nil:
-		m.Metrics.bad.Inc()
-	case !ok:
-		m.Metrics.miss.Inc()
-	default:
-		m.Metrics.hit.Inc()
-		m.renew(ctx, key, nonce, presence)
-		return l, Token{account: account, key: key, nonce: nonce, seen: item.Value, cas: item.CAS}, true
+	var err error
+	if item.Value != nil && len(presence.Value) == presenceBytes {
+		t = Token{account: account, key: key, nonce: binary.BigEndian.Uint64(presence.Value), seen: item.Value, cas: item.CAS}
+		l, ok, err = unpack(item.Value, t.nonce)
 	}
-	return Line{}, Token{}, false
+	if !ok {
+		t = Token{}
+	}
+	m.Metrics.load(ok, err)
+	return l, t, presence, ok
 }
 
 // renew has both items live on, if a quarter of their time has passed. The presence is

@@ -22,3 +22,15 @@ func NewMetrics(r prometheus.Registerer) *Metrics {
 		appended: pushes.WithLabelValues("appended"), absent: pushes.WithLabelValues("absent"), gone: pushes.WithLabelValues("dropped"),
 	}
 }
+
+// load counts an answer.
+func (m *Metrics) load(ok bool, err error) {
+	switch {
+	case ok:
+		m.hit.Inc()
+	case err != nil:
+		m.bad.Inc()
+	default:
+		m.miss.Inc()
+	}
+}

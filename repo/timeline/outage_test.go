@@ -140,7 +140,7 @@ func TestMemcached_Away(t *testing.T) {
 	err := testutil.GatherAndCompare(r, strings.NewReader(`
 # HELP kith_timeline_loads_total Hot timelines asked for, by result: hit, miss, away where memcached is away, bad where the bytes cannot be read.
 # TYPE kith_timeline_loads_total counter
-kith_timeline_loads_total{result="away"} 1
+kith_timeline_loads_total{result="away"} 2
 kith_timeline_loads_total{result="bad"} 0
 kith_timeline_loads_total{result="hit"} 1
 kith_timeline_loads_total{result="miss"} 0
@@ -192,6 +192,11 @@ func TestMemcached_Renew(t *testing.T) {
 	l := begun(t, at(0), a, posts(1))
 	begun(t, at(0), a+1, posts(1))
 	want(t, at(0), a, l, posts(1), 0) // too early to renew
+	peek := at(time.Hour)
+	peek.Expiry = time.Hour
+	if _, ok := peek.Peek(t.Context(), a+1); !ok { // renews nothing
+		t.Fatal("no line")
+	}
 	for _, clock := range []time.Duration{time.Hour, -time.Hour} {
 		long := at(clock)
 		long.Expiry = time.Hour

@@ -39,23 +39,18 @@ func empty(nonce uint64) []byte {
 	return append(binary.BigEndian.AppendUint64([]byte{lineForm}, nonce), 0)
 }
 
+// nonceOf returns the nonce of an item that is ours.
+func nonceOf(item []byte) uint64 { return binary.BigEndian.Uint64(item[1:headBytes]) }
+
 // pack returns the base of a line.
 func pack(nonce uint64, l Line) ([]byte, error) {
 	if len(l.Events) > MaxEvents {
 		return nil, fmt.Errorf("pack a timeline of %d events: there may be %d", len(l.Events), MaxEvents)
 	}
-	pulled := slices.Clone(l.Pulled)
-	slices.Sort(pulled)
-	pulled = slices.Compact(pulled)
 	b := binary.AppendUvarint(make([]byte, 0, 64+8*len(l.Events)), uint64(l.BuiltAt.UnixMilli()))
 	b = binary.BigEndian.AppendUint64(b, l.Floor)
 	b = binary.BigEndian.AppendUint64(b, l.Follows)
-	b = binary.AppendUvarint(b, uint64(len(pulled)))
-	last := uint64(0)
-	for _, id := range pulled {
-		b = binary.AppendUvarint(b, id-last)
-		last = id
-	}
+	b = appendIDs(b, l.Pulled)
 	b, err := event.AppendList(b, l.Events)
 	if err != nil {
 		return nil, err
@@ -74,7 +69,7 @@ func unpack(b []byte, nonce uint64) (Line, bool, error) {
 	if n <= 0 || size > uint64(len(b)-headBytes-n) {
 		return Line{}, false, fmt.Errorf("%w: a base of %d bytes in %d", errWire, size, len(b))
 	}
-	if size == 0 || binary.BigEndian.Uint64(b[1:]) != nonce {
+	if size == 0 || nonceOf(b) != nonce {
 		return Line{}, false, nil
 	}
 	base, records := b[headBytes+n:][:size], b[headBytes+n:][size:]
@@ -98,25 +93,45 @@ func unpackBase(b []byte) (l Line, err error) {
 	}
 	l.BuiltAt = time.UnixMilli(int64(built)).UTC()
 	l.Floor, l.Follows = binary.BigEndian.Uint64(b[n:]), binary.BigEndian.Uint64(b[n+8:])
-	b = b[n+16:]
-	many, n := binary.Uvarint(b)
-	if n <= 0 || many > uint64(len(b)) {
-		return Line{}, fmt.Errorf("%w: the pulled authors", errWire)
-	}
-	b = b[n:]
-	last := uint64(0)
-	for range many {
-		more, n := binary.Uvarint(b)
-		if n <= 0 {
-			return Line{}, fmt.Errorf("%w: the pulled authors", errWire)
-		}
-		last += more
-		l.Pulled, b = append(l.Pulled, last), b[n:]
+	if l.Pulled, b, err = readIDs(b[n+16:]); err != nil {
+		return Line{}, err
 	}
 	if l.Events, err = event.ReadList(nil, b); err != nil {
 		return Line{}, fmt.Errorf("%w: %w", errWire, err)
 	}
 	return l, nil
+}
+
+// appendIDs appends how many ids there are, each once, and how much higher each is than the
+// one before it.
+func appendIDs(b []byte, ids []uint64) []byte {
+	ids = slices.Compact(slices.Sorted(slices.Values(ids)))
+	b = binary.AppendUvarint(b, uint64(len(ids)))
+	last := uint64(0)
+	for _, id := range ids {
+		b = binary.AppendUvarint(b, id-last)
+		last = id
+	}
+	return b
+}
+
+// readIDs reads what appendIDs wrote and returns the rest.
+func readIDs(b []byte) (ids []uint64, rest []byte, err error) {
+	many, n := binary.Uvarint(b)
+	if n <= 0 || many > uint64(len(b)) {
+		return nil, nil, fmt.Errorf("%w: the pulled authors", errWire)
+	}
+	b = b[n:]
+	last := uint64(0)
+	for range many {
+		more, n := binary.Uvarint(b)
+		if n <= 0 || more == 0 || last+more < last {
+			return nil, nil, fmt.Errorf("%w: the pulled authors", errWire)
+		}
+		last += more
+		ids, b = append(ids, last), b[n:]
+	}
+	return ids, b, nil
 }
 
 // merge returns events and those that were pushed, which come in any order, twice, or are

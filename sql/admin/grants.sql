@@ -61,6 +61,7 @@ SET @s = CONCAT('GRANT SELECT, INSERT, UPDATE, DELETE', @on, 'reply TO ', @app);
 SET @s = CONCAT('GRANT SELECT, INSERT, UPDATE, DELETE', @on, 'mark TO ', @app); PREPARE s FROM @s; EXECUTE s;
 SET @s = CONCAT('GRANT SELECT, INSERT, UPDATE, DELETE', @on, 'task TO ', @app); PREPARE s FROM @s; EXECUTE s;
 SET @s = CONCAT('GRANT SELECT, INSERT, UPDATE', @on, 'idempotency TO ', @app); PREPARE s FROM @s; EXECUTE s;
+SET @s = CONCAT('GRANT SELECT, INSERT, UPDATE, DELETE', @on, 'timeline TO ', @app); PREPARE s FROM @s; EXECUTE s;
 -- Whoever may read this and write to memcached can forge what kith reads there. UPDATE
 -- is for `kith cache renew`.
 SET @s = CONCAT('GRANT SELECT, INSERT, UPDATE', @on, 'cache_identity TO ', @app); PREPARE s FROM @s; EXECUTE s;
@@ -86,6 +87,7 @@ SET @s = CONCAT('GRANT SELECT', @on, 'reply TO ', @jobs); PREPARE s FROM @s; EXE
 SET @s = CONCAT('GRANT SELECT', @on, 'mark TO ', @jobs); PREPARE s FROM @s; EXECUTE s;
 SET @s = CONCAT('GRANT SELECT', @on, 'task TO ', @jobs); PREPARE s FROM @s; EXECUTE s;
 SET @s = CONCAT('GRANT SELECT, DELETE', @on, 'idempotency TO ', @jobs); PREPARE s FROM @s; EXECUTE s;
+SET @s = CONCAT('GRANT SELECT, INSERT, UPDATE, DELETE', @on, 'timeline TO ', @jobs); PREPARE s FROM @s; EXECUTE s;
 SET @s = CONCAT('GRANT SELECT, INSERT, UPDATE', @on, 'lease TO ', @jobs); PREPARE s FROM @s; EXECUTE s;
 SET @s = CONCAT('GRANT SELECT, INSERT, UPDATE, DELETE', @on, 'job_run TO ', @jobs); PREPARE s FROM @s; EXECUTE s;
 SET @s = CONCAT('GRANT SELECT, INSERT, UPDATE', @on, 'job_cursor TO ', @jobs); PREPARE s FROM @s; EXECUTE s;
@@ -115,6 +117,7 @@ SET @s = CONCAT('GRANT SELECT', @on, 'reply TO ', @read); PREPARE s FROM @s; EXE
 SET @s = CONCAT('GRANT SELECT', @on, 'mark TO ', @read); PREPARE s FROM @s; EXECUTE s;
 SET @s = CONCAT('GRANT SELECT', @on, 'task TO ', @read); PREPARE s FROM @s; EXECUTE s;
 SET @s = CONCAT('GRANT SELECT', @on, 'idempotency TO ', @read); PREPARE s FROM @s; EXECUTE s;
+SET @s = CONCAT('GRANT SELECT', @on, 'timeline TO ', @read); PREPARE s FROM @s; EXECUTE s;
 SET @s = CONCAT('GRANT SELECT', @on, 'lease TO ', @read); PREPARE s FROM @s; EXECUTE s;
 SET @s = CONCAT('GRANT SELECT', @on, 'job_run TO ', @read); PREPARE s FROM @s; EXECUTE s;
 SET @s = CONCAT('GRANT SELECT', @on, 'job_cursor TO ', @read); PREPARE s FROM @s; EXECUTE s;
