@@ -16,17 +16,23 @@ import (
 	"kith/app/api/lists"
 	"kith/app/api/operations"
 	"kith/app/api/relations"
+	"kith/app/api/statuses"
 	"kith/app/api/suggestions"
+	"kith/app/api/timelines"
+	"kith/app/home"
+	"kith/app/post"
 	"kith/app/relation"
 	"kith/app/suggest"
 )
 
-// Config configures the API. Relations, Accounts and Tokens must be set; the rest has
+// Config configures the API. Relations, Posts, Homes, Accounts and Tokens must be set; the rest has
 // defaults.
 type Config struct {
 	core.Config
 
 	Relations *relation.Service
+	Posts     *post.Service
+	Homes     *home.Service
 	// Affinity orders the caller's own friends; nil: by time.
 	Affinity *affinity.Service
 	// Suggestions are accounts that the caller may want to follow; nil: none.
@@ -41,8 +47,8 @@ type Config struct {
 
 // New checks the configuration and makes the API. It starts nothing.
 func New(cfg Config) (*core.Server, error) {
-	if cfg.Relations == nil {
-		return nil, errors.New("api: Relations must be set")
+	if cfg.Relations == nil || cfg.Posts == nil || cfg.Homes == nil {
+		return nil, errors.New("api: Relations, Posts and Homes must be set")
 	}
 	about := instance.About{
 		Title: cmp.Or(cfg.Title, "kith"), Version: cmp.Or(cfg.Version, "dev"),
@@ -56,11 +62,14 @@ func New(cfg Config) (*core.Server, error) {
 	if cfg.HideMetrics {
 		shown = nil
 	}
-	people := entity.Accounts{Accounts: cfg.Accounts, Relations: cfg.Relations}
+	people := entity.Accounts{Accounts: cfg.Accounts, Relations: cfg.Relations, Posts: cfg.Posts}
+	posts := entity.Statuses{Accounts: people}
 	return core.New(cfg.Config,
 		accounts.Routes(people, cfg.Interactions),
 		relations.Routes(people),
 		lists.Routes(people, cfg.Affinity),
+		statuses.Routes(posts),
+		timelines.Routes(posts, cfg.Homes),
 		interactions.Routes(cfg.Interactions),
 		suggestions.Routes(people, cfg.Suggestions),
 		instance.Routes(about),

@@ -10,6 +10,14 @@ import (
 	"kith/repo/post"
 )
 
+// Post is a post as it is stored, Range a part of an order by ids: names for those who ask
+// the service.
+type (
+	Post    = post.Post
+	Range   = repo.IDRange
+	Reactor = post.Reactor
+)
+
 // View is a post that its viewer may see.
 type View struct {
 	Post   post.Post
@@ -122,8 +130,11 @@ func (s *Service) rels(ctx context.Context, viewer uint64, posts []post.Post, or
 	return out, err
 }
 
-// Marks returns what a viewer marked of posts: for each its kinds.
-func (s *Service) Marks(ctx context.Context, viewer uint64, ids []uint64) (map[uint64]map[mark.Kind]bool, error) {
+// Marked is what an account noted about a post.
+type Marked struct{ Favourite, Repost, Bookmark, Pin bool }
+
+// Marks returns what a viewer noted about posts.
+func (s *Service) Marks(ctx context.Context, viewer uint64, ids []uint64) (map[uint64]Marked, error) {
 	if viewer == 0 || len(ids) == 0 {
 		return nil, nil
 	}
@@ -131,12 +142,20 @@ func (s *Service) Marks(ctx context.Context, viewer uint64, ids []uint64) (map[u
 	if err != nil {
 		return nil, app.From(err)
 	}
-	out := map[uint64]map[mark.Kind]bool{}
+	out := map[uint64]Marked{}
 	for _, m := range found {
-		if out[m.Post] == nil {
-			out[m.Post] = map[mark.Kind]bool{}
+		of := out[m.Post]
+		switch m.Kind {
+		case mark.Favourite:
+			of.Favourite = true
+		case mark.Repost:
+			of.Repost = true
+		case mark.Bookmark:
+			of.Bookmark = true
+		case mark.Pin:
+			of.Pin = true
 		}
-		out[m.Post][m.Kind] = true
+		out[m.Post] = of
 	}
 	return out, nil
 }
@@ -152,16 +171,16 @@ type Page struct {
 
 // Reposters returns a part of the accounts that reposted a post which viewer may see,
 // Favourers of those that favour it.
-func (s *Service) Reposters(ctx context.Context, viewer, id uint64, r repo.IDRange) ([]post.Reactor, error) {
+func (s *Service) Reposters(ctx context.Context, viewer, id uint64, r Range) ([]post.Reactor, error) {
 	return s.reactors(ctx, viewer, id, post.Repost, r)
 }
 
 // Favourers is Reposters for those who favour the post.
-func (s *Service) Favourers(ctx context.Context, viewer, id uint64, r repo.IDRange) ([]post.Reactor, error) {
+func (s *Service) Favourers(ctx context.Context, viewer, id uint64, r Range) ([]post.Reactor, error) {
 	return s.reactors(ctx, viewer, id, post.Favourite, r)
 }
 
-func (s *Service) reactors(ctx context.Context, viewer, id uint64, k post.Kind, r repo.IDRange) ([]post.Reactor, error) {
+func (s *Service) reactors(ctx context.Context, viewer, id uint64, k post.Kind, r Range) ([]post.Reactor, error) {
 	v, err := s.Get(ctx, viewer, id)
 	if err != nil {
 		return nil, err
@@ -170,9 +189,17 @@ func (s *Service) reactors(ctx context.Context, viewer, id uint64, k post.Kind, 
 	return found, app.From(err)
 }
 
-// Marked returns a part of the posts that the actor favours or keeps, the last marked
-// first.
-func (s *Service) Marked(ctx context.Context, actor uint64, k mark.Kind, r repo.IDRange) (Page, error) {
+// Favourites returns a part of the posts that the actor favours, the last favoured first.
+func (s *Service) Favourites(ctx context.Context, actor uint64, r Range) (Page, error) {
+	return s.marked(ctx, actor, mark.Favourite, r)
+}
+
+// Bookmarks is Favourites for bookmarks.
+func (s *Service) Bookmarks(ctx context.Context, actor uint64, r Range) (Page, error) {
+	return s.marked(ctx, actor, mark.Bookmark, r)
+}
+
+func (s *Service) marked(ctx context.Context, actor uint64, k mark.Kind, r Range) (Page, error) {
 	marks, err := s.cfg.Marks.Page(ctx, actor, k, r)
 	if err != nil || len(marks) == 0 {
 		return Page{}, app.From(err)
@@ -186,7 +213,7 @@ func (s *Service) Marked(ctx context.Context, actor uint64, k mark.Kind, r repo.
 }
 
 // Received returns a part of all replies to the posts of an account, newest first.
-func (s *Service) Received(ctx context.Context, actor uint64, r repo.IDRange) (Page, error) {
+func (s *Service) Received(ctx context.Context, actor uint64, r Range) (Page, error) {
 	ids, err := s.cfg.Posts.Received(ctx, actor, r)
 	if err != nil || len(ids) == 0 {
 		return Page{}, app.From(err)

@@ -41,6 +41,7 @@ type stack struct {
 	committer *committer.Committer[*relation.Draft, relation.Row]
 	accounts  *appaccount.Service
 	relations *apprelation.Service
+	posts     posts
 
 	interactions *appinteraction.Recorder
 	folder       *appaffinity.Folder
@@ -66,9 +67,12 @@ func openStack(ctx context.Context, c config.Settings, tool bool, log *slog.Logg
 		collectors.NewDBStatsCollector(s.pool.DB, "mysql"))
 	s.rows = relation.New(s.pool, s.cache, c.Relation.ListCap, time.Now)
 	s.people = account.New(s.pool, s.cache)
-	s.committer = committer.New(s.rows, committer.Config{Metrics: committer.NewMetrics(s.registry)})
+	s.committer = committer.New(s.rows, committer.Config{Metrics: committer.NewMetrics(prometheus.WrapRegistererWith(prometheus.Labels{"rows": "relation"}, s.registry))})
 	s.accounts = appaccount.New(s.people, time.Now)
 	s.openAffinity(c.Affinity, log)
+	if err := s.openPosts(c, log); err != nil {
+		return nil, errors.Join(err, s.close(ctx))
+	}
 	s.relations = s.relationsAt(time.Now, c.Relation.FollowingLimit, log, s.interactions.Changed)
 	return s, nil
 }
@@ -133,7 +137,7 @@ func (s *stack) close(ctx context.Context) error {
 	if s.stopJobs != nil {
 		s.stopJobs()
 	}
-	err := errors.Join(s.committer.Close(ctx), s.interactions.Close(ctx), s.cache.Close(), s.pool.Close())
+	err := errors.Join(s.posts.close(ctx), s.committer.Close(ctx), s.interactions.Close(ctx), s.cache.Close(), s.pool.Close())
 	if s.servers != nil {
 		err = errors.Join(err, s.servers.Close())
 	}

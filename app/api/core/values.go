@@ -28,10 +28,10 @@ const (
 	odd           // an array in an array: no parameter
 )
 
-// How many accounts a page has.
+// How many a page has, if the caller does not say. It may ask for twice as many.
 const (
-	defaultLimit = 40
-	maxLimit     = 80
+	UsualAccounts = 40
+	UsualPosts    = 20
 )
 
 // Query returns the parameters of the query.
@@ -219,21 +219,49 @@ func ParseID(s string) (uint64, bool) {
 	return id, true
 }
 
-// Limit returns how many are wanted. A minus is ignored, and more than a page has is a
-// whole page.
-func (v Values) Limit() (int, error) {
+// Limit returns how many are wanted: so many where the caller does not say, and at most
+// twice as many. A minus is ignored.
+func (v Values) Limit(usual int) (int, error) {
 	text := strings.TrimPrefix(v.Get("limit"), "-")
 	if text == "" {
-		return defaultLimit, nil
+		return usual, nil
 	}
 	n, err := strconv.ParseUint(text, 10, 32)
 	if errors.Is(err, strconv.ErrRange) {
-		return maxLimit, nil
+		return 2 * usual, nil
 	}
 	if err != nil {
 		return 0, Invalid("limit must be a number")
 	}
-	return int(min(n, maxLimit)), nil
+	return int(min(n, uint64(2*usual))), nil
+}
+
+// IDRange is a part of an order by ids, as clients ask for it.
+type IDRange struct {
+	Before, After uint64 // 0: none
+	Limit         int
+	Oldest        bool // the oldest of those in between
+}
+
+// Range reads limit, max_id, since_id and min_id of a list of posts. Of the last two min_id
+// wins, as in Mastodon: the page then begins right after it.
+func (v Values) Range(usual int) (r IDRange, err error) {
+	if r.Limit, err = v.Limit(usual); err != nil {
+		return r, err
+	}
+	var since uint64
+	for name, into := range map[string]*uint64{"max_id": &r.Before, "since_id": &since, "min_id": &r.After} {
+		text := v.Get(name)
+		id, ok := ParseID(text)
+		if !ok && text != "" && text != "0" {
+			return r, Invalid("%s must be an id", name)
+		}
+		*into = id
+	}
+	if r.Oldest = v.Get("min_id") != ""; !r.Oldest {
+		r.After = since
+	}
+	return r, nil
 }
 
 // Flag returns true or false, nil where none is given.

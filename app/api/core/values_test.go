@@ -82,7 +82,7 @@ func FuzzBody(f *testing.F) {
 				t.Fatalf("got %d %q for %v", why.Status, why.Sentence, err)
 			}
 		}
-		_, _ = v.Limit()
+		_, _ = v.Limit(UsualAccounts)
 		_, _ = v.Flag("a")
 		_, _ = v.Number("a")
 		objects, err := v.Objects("a")

@@ -7,6 +7,7 @@ import (
 
 	"kith/app/account"
 	"kith/app/api/core"
+	"kith/app/post"
 	"kith/app/relation"
 )
 
@@ -40,6 +41,7 @@ func newSite(base, domain string) *site {
 type Accounts struct {
 	Accounts  *account.Service
 	Relations *relation.Service
+	Posts     *post.Service
 }
 
 // Load returns accounts in the order of ids. Those that do not exist are left out.
@@ -55,13 +57,17 @@ func (a Accounts) Load(ctx context.Context, c *core.Call, ids []uint64) ([]Accou
 	if err != nil {
 		return nil, err
 	}
+	posted, err := a.Posts.Counts(ctx, ids)
+	if err != nil {
+		return nil, err
+	}
 	here := newSite(c.Base(), c.Domain())
 	out := make([]Account, 0, len(ids))
 	for i, one := range found {
 		if one.Ver > 0 {
 			n := counts[i]
 			out = append(out, Account{ID: one.ID, Username: one.Username, DisplayName: one.DisplayName, Locked: one.Locked, CreatedAt: int64(one.CreatedAt),
-				Friends: n.Friends, Followers: n.Followers, Following: n.Following, site: here})
+				Friends: n.Friends, Followers: n.Followers, Following: n.Following, Statuses: posted[i].Statuses, LastStatusAt: posted[i].Last, site: here})
 		}
 	}
 	return out, nil

@@ -91,7 +91,7 @@ func (r resource) page(list load, write func([]byte, entity.Account) []byte) cor
 func rangeOf(q core.Values) (relation.Range, error) {
 	var r relation.Range
 	var err error
-	if r.Limit, err = q.Limit(); err != nil {
+	if r.Limit, err = q.Limit(core.UsualAccounts); err != nil {
 		return r, err
 	}
 	if r.Before, err = cursor(q, "max_id"); err != nil {
@@ -149,7 +149,7 @@ func (r resource) friendsByAffinity(ctx context.Context, c *core.Call, q core.Va
 	if q.Get("since_id") != "" || q.Get("min_id") != "" {
 		return core.Invalid("friends by affinity page with max_id only")
 	}
-	limit, err := q.Limit()
+	limit, err := q.Limit(core.UsualAccounts)
 	if err != nil {
 		return err
 	}

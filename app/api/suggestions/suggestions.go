@@ -30,7 +30,7 @@ func (r resource) list(ctx context.Context, c *core.Call) error {
 	if err != nil {
 		return err
 	}
-	limit, err := q.Limit()
+	limit, err := q.Limit(core.UsualAccounts)
 	if err != nil {
 		return err
 	}

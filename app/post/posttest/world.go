@@ -79,9 +79,10 @@ func (w *World) Post(tb testing.TB, by uint64, text string) posts.Post {
 	return w.Write(tb, by, post.Draft{Content: posts.Content{Text: text}})
 }
 
-// Write makes a post.
+// Write makes a post, a second after the last change.
 func (w *World) Write(tb testing.TB, by uint64, d post.Draft) posts.Post {
 	tb.Helper()
+	w.Clock.Add(1)
 	v, err := w.Posts.Create(tb.Context(), by, d)
 	if err != nil {
 		tb.Fatal(err)

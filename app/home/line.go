@@ -1,0 +1,114 @@
+package home
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"time"
+
+	"kith/repo/event"
+	"kith/repo/timeline"
+)
+
+// slack is how much older than the time at which a line was built events may be that it
+// lacks: commits under way then, and clocks that differ.
+const slack = time.Minute
+
+// line returns the reader's line with all that is not pushed: from memcached where one is
+// held that is good, else built anew. Events that are pushed come into what is held by
+// themselves; those of the reader, and of authors who are too big, are read each time.
+func (r *read) line(ctx context.Context) (timeline.Line, error) {
+	follows := hash(r.follows)
+	l, token, ok := r.cfg.Lines.Load(ctx, r.viewer.ID)
+	if ok && l.Follows == follows && r.viewer.Now.Sub(l.BuiltAt) < r.cfg.Recheck && !l.BuiltAt.After(r.viewer.Now.Add(slack)) {
+		whole, err := r.pull(ctx, &l)
+		if err != nil {
+			return l, err
+		}
+		if whole {
+			if l.Appended > timeline.CompactAt {
+				_, err = r.cfg.Lines.Store(ctx, token, l)
+			}
+			return l, err
+		}
+	}
+	return r.build(ctx, follows)
+}
+
+// build builds the line from the feeds of all whom the reader follows. What is pushed
+// meanwhile is kept.
+func (r *read) build(ctx context.Context, follows uint64) (timeline.Line, error) {
+	token := r.cfg.Lines.Begin(ctx, r.viewer.ID)
+	l := timeline.Line{Follows: follows, BuiltAt: r.viewer.Now}
+	var err error
+	if r.feeds, err = r.cfg.Feeds.Rows(ctx, append(r.follows, r.viewer.ID)); err != nil {
+		return l, err
+	}
+	for i := range r.feeds {
+		if id := r.feeds[i].ID; id != r.viewer.ID && (!r.cfg.Push || r.feeds[i].PulledSince != 0) {
+			l.Pulled = append(l.Pulled, id)
+		}
+	}
+	slices.Sort(l.Pulled)
+	var end bool
+	if l.Events, l.Floor, end, err = gather(ctx, r.feeds, r.cfg.Events, 0, false, r.cfg.Cap); err != nil {
+		return l, err
+	}
+	if end {
+		l.Floor = 0
+	}
+	_, err = r.cfg.Lines.Store(ctx, token, l)
+	return l, err
+}
+
+// pull adds what the reader and the authors who are not pushed did since the line was built,
+// and reports whether it found all of that.
+func (r *read) pull(ctx context.Context, l *timeline.Line) (whole bool, err error) {
+	rows, err := r.cfg.Feeds.Rows(ctx, append(slices.Clone(l.Pulled), r.viewer.ID))
+	if err != nil {
+		return false, err
+	}
+	since := max(l.Floor, event.First(l.BuiltAt.Add(-slack)))
+	for i := range rows {
+		for _, events := range []func([]event.Event) ([]event.Event, uint64, error){rows[i].Head, rows[i].Events} {
+			var found []event.Event
+			var floor uint64
+			if found, floor, err = events(nil); err != nil {
+				return false, err
+			}
+			if whole = floor <= since; whole {
+				add(l, found, since)
+				break
+			}
+		}
+		if !whole {
+			return false, nil
+		}
+	}
+	return true, nil
+}
+
+// add adds the events of one author to a line, from an id on.
+func add(l *timeline.Line, found []event.Event, since uint64) {
+	for _, e := range found { // newest first
+		if e.ID < since {
+			break
+		}
+		at, have := slices.BinarySearchFunc(l.Events, e, func(a, b event.Event) int { return cmp.Compare(b.ID, a.ID) })
+		if !have {
+			l.Events = slices.Insert(l.Events, at, e)
+		}
+	}
+}
+
+// hash is one number for a set of accounts, whatever their order.
+func hash(ids []uint64) (sum uint64) {
+	for _, id := range ids {
+		id ^= id >> 30
+		id *= 0xbf58476d1ce4e5b9
+		id ^= id >> 27
+		id *= 0x94d049bb133111eb
+		sum += id ^ id>>31
+	}
+	return sum
+}

@@ -1,0 +1,288 @@
+package home
+
+import (
+	"cmp"
+	"context"
+	"log/slog"
+	"time"
+
+	"kith/app"
+	"kith/repo/event"
+	"kith/repo/feed"
+	"kith/repo/list"
+	"kith/repo/post"
+	"kith/repo/relation"
+	"kith/repo/timeline"
+)
+
+// Relations answers whom a reader follows, and what accounts are to it.
+type Relations interface {
+	Row(ctx context.Context, id uint64) (relation.Row, error)
+	Following(ctx context.Context, row relation.Row) ([]uint64, error)
+	Rels(ctx context.Context, row relation.Row, ids []uint64, of list.Rel) ([]list.Rel, relation.Options, error)
+}
+
+// Posts loads posts and what they repost, whoever may see them.
+type Posts interface {
+	Load(ctx context.Context, ids []uint64) (posts []post.Post, origins map[uint64]*post.Post, err error)
+}
+
+// Feeds reads author feeds.
+type Feeds interface {
+	Rows(ctx context.Context, ids []uint64) ([]feed.Row, error)
+}
+
+// Events reads events of authors from the table of posts.
+type Events interface {
+	Parts(ctx context.Context, parts []post.Part) ([]event.Event, error)
+}
+
+// Config is what a Service works with. Zero numbers take the defaults.
+type Config struct {
+	Relations Relations
+	Posts     Posts
+	Feeds     Feeds
+	Events    Events
+	Lines     timeline.Lines
+	Now       func() time.Time
+	Log       *slog.Logger
+
+	// Cap is how many events a line is built of, 800.
+	Cap int
+	// Window is KITH_REPOST_WINDOW, 80.
+	Window int
+	// Push says that events of authors with few followers are pushed. Otherwise all are
+	// pulled.
+	Push bool
+	// Recheck is how old a line may be before it is built anew, 5 minutes. That ends what a
+	// lost push, or an author who became too big to be pushed, left out.
+	Recheck time.Duration
+}
+
+// Service reads homes. It is safe for concurrent use.
+type Service struct {
+	cfg   Config
+	rules Rules
+}
+
+// New makes a Service.
+func New(cfg Config) *Service {
+	cfg.Cap = cmp.Or(cfg.Cap, 800)
+	cfg.Window = cmp.Or(cfg.Window, 80)
+	cfg.Recheck = cmp.Or(cfg.Recheck, DefaultRecheck)
+	cfg.Log = cmp.Or(cfg.Log, slog.New(slog.DiscardHandler))
+	return &Service{cfg, NewRules(cfg.Window)}
+}
+
+// DefaultRecheck is how old a line may be before it is built anew.
+const DefaultRecheck = 5 * time.Minute
+
+// Item is an entry of a home with its posts.
+type Item struct {
+	Entry
+	Post   *post.Post // of the entry's event
+	Origin *post.Post // what it reposts, or nil
+}
+
+// Items is a page of a home.
+type Items struct {
+	Items []Item
+	Next  uint64 // see Page.Next
+}
+
+// Home returns a part of a reader's home.
+func (s *Service) Home(ctx context.Context, reader uint64, want Range) (Items, error) {
+	r, err := s.open(ctx, reader)
+	if err != nil {
+		return Items{}, app.From(err)
+	}
+	page, err := r.page(ctx, want)
+	if err != nil {
+		return Items{}, app.From(err)
+	}
+	out := Items{Next: page.Next, Items: make([]Item, len(page.Entries))}
+	for i, e := range page.Entries {
+		out.Items[i] = Item{Entry: e, Post: r.posts[e.Event.ID], Origin: r.posts[e.Event.Origin]}
+	}
+	return out, nil
+}
+
+// read is one reading of a home.
+type read struct {
+	*Service
+	viewer  Viewer
+	row     relation.Row
+	follows []uint64 // whom the reader follows
+
+	span     Span
+	low      uint64 // nothing is missing in the span from here on
+	high     uint64 // up to here; 0: up to now
+	feeds    []feed.Row
+	verdicts map[uint64]Verdict
+	posts    map[uint64]*post.Post
+}
+
+func (s *Service) open(ctx context.Context, reader uint64) (*read, error) {
+	row, err := s.cfg.Relations.Row(ctx, reader)
+	if err != nil {
+		return nil, err
+	}
+	follows, err := s.cfg.Relations.Following(ctx, row)
+	if err != nil {
+		return nil, err
+	}
+	return &read{Service: s, row: row, follows: follows, verdicts: map[uint64]Verdict{}, posts: map[uint64]*post.Post{},
+		viewer: Viewer{ID: reader, Now: s.cfg.Now(), Relations: map[uint64]Relation{}}}, nil
+}
+
+const (
+	// maxSpan is how many events a page looks at. Past that it ends early, and the next
+	// one goes on.
+	maxSpan = 20_000
+	// leastSpan is how many events are gathered at once at least.
+	leastSpan = 200
+)
+
+// page asks the rules for a page, and brings what they need, until they have it.
+func (r *read) page(ctx context.Context, want Range) (Page, error) {
+	if err := r.begin(ctx, want); err != nil {
+		return Page{}, err
+	}
+	for more := leastSpan; ; {
+		page, need := r.rules.Page(&r.span, want)
+		switch {
+		case !need.Any():
+			return page, nil
+		case len(need.Judge) > 0:
+			if err := r.judge(ctx, need.Judge); err != nil {
+				return Page{}, err
+			}
+			continue
+		case len(r.span.Events) > maxSpan:
+			r.cfg.Log.Warn("a page of a home ends early", "account", r.viewer.ID, "events", len(r.span.Events))
+			r.span.Top, r.span.Bottom = r.span.Top || need.Up, r.span.Bottom || need.Down
+			continue
+		}
+		if err := r.extend(ctx, need, more); err != nil {
+			return Page{}, err
+		}
+		more *= 2
+	}
+}
+
+// begin gets the first span: the hot line, if the page begins in it, or the surroundings of
+// the event at which the page begins.
+func (r *read) begin(ctx context.Context, want Range) error {
+	at := want.Before
+	if want.Oldest {
+		at = want.After
+	}
+	line, err := r.line(ctx)
+	if err != nil {
+		return err
+	}
+	if at == 0 && !want.Oldest || at > line.Floor || line.Floor == 0 {
+		r.span.Events, r.low = line.Events, line.Floor
+		r.span.Top, r.span.Bottom = true, line.Floor == 0
+		r.known()
+		return nil
+	}
+	r.low, r.high = at+1, at // nothing yet
+	return r.extend(ctx, Need{Up: true, Down: true}, leastSpan)
+}
+
+// extend adds events above and below to the span.
+func (r *read) extend(ctx context.Context, need Need, n int) error {
+	if r.feeds == nil {
+		var err error
+		if r.feeds, err = r.cfg.Feeds.Rows(ctx, append(r.follows, r.viewer.ID)); err != nil {
+			return err
+		}
+	}
+	if need.Down {
+		found, reach, end, err := gather(ctx, r.feeds, r.cfg.Events, r.low, false, n)
+		if err != nil {
+			return err
+		}
+		r.span.Events, r.low, r.span.Bottom = append(r.span.Events, found...), reach, end
+	}
+	if need.Up {
+		found, reach, end, err := gather(ctx, r.feeds, r.cfg.Events, r.high, true, n)
+		if err != nil {
+			return err
+		}
+		r.span.Events, r.high, r.span.Top = append(found, r.span.Events...), reach, end
+	}
+	r.known()
+	return nil
+}
+
+// known brings the verdicts of a span in line with its events.
+func (r *read) known() {
+	r.span.Verdicts = make([]Verdict, len(r.span.Events))
+	if len(r.verdicts) == 0 {
+		return
+	}
+	for i, e := range r.span.Events {
+		r.span.Verdicts[i] = r.verdicts[e.ID]
+	}
+}
+
+// judge finds the verdicts of events of the span.
+func (r *read) judge(ctx context.Context, at []int) error {
+	ids := make([]uint64, len(at))
+	for i, k := range at {
+		ids[i] = r.span.Events[k].ID
+	}
+	posts, origins, err := r.cfg.Posts.Load(ctx, ids)
+	if err != nil {
+		return err
+	}
+	var concerned []uint64
+	for i := range posts {
+		concerned = Concerned(append(concerned, r.span.Events[at[i]].Author), &posts[i], origins[posts[i].Origin])
+	}
+	if err := r.relate(ctx, concerned); err != nil {
+		return err
+	}
+	for i, k := range at {
+		e, p := r.span.Events[k], &posts[i]
+		origin := origins[p.Origin]
+		v := r.viewer.Judge(e, p, origin).Verdict()
+		r.span.Verdicts[k], r.verdicts[e.ID] = v, v
+		r.posts[e.ID] = p
+		if origin != nil {
+			r.posts[origin.ID] = origin
+		}
+	}
+	return nil
+}
+
+// relate finds out what accounts are to the reader.
+func (r *read) relate(ctx context.Context, ids []uint64) error {
+	fresh := ids[:0]
+	for _, id := range ids {
+		if _, ok := r.viewer.Relations[id]; !ok {
+			r.viewer.Relations[id] = Relation{}
+			fresh = append(fresh, id)
+		}
+	}
+	if len(fresh) == 0 {
+		return nil
+	}
+	const bits = list.IsFollowing | list.IsBlocking | list.IsBlockedBy | list.IsMuting | list.HasOption
+	rels, options, err := r.cfg.Relations.Rels(ctx, r.row, fresh, bits)
+	if err != nil {
+		return err
+	}
+	for i, id := range fresh {
+		rel := Relation{Rel: rels[i]}
+		if rels[i]&list.HasOption != 0 {
+			if rel.Option, err = options.Of(id); err != nil {
+				return err
+			}
+		}
+		r.viewer.Relations[id] = rel
+	}
+	return nil
+}

@@ -1,0 +1,193 @@
+package home_test
+
+import (
+	"context"
+	"slices"
+	"testing"
+	"time"
+
+	"kith/app/home"
+	"kith/app/post"
+	"kith/app/post/posttest"
+	"kith/repo/cache"
+	"kith/repo/committer"
+	"kith/repo/db"
+	"kith/repo/dbtest"
+	posts "kith/repo/post"
+	"kith/repo/task"
+	"kith/repo/timeline"
+	"kith/repo/waittest"
+)
+
+func TestMain(m *testing.M) { dbtest.Main(m) }
+
+// world is homes over the real database.
+type world struct {
+	*posttest.World
+	*home.Service
+	t     *testing.T
+	lines timeline.Lines
+}
+
+type config struct {
+	cache       cache.Cache
+	lines       timeline.Lines
+	cap, window int
+	noPush      bool
+	limit       int
+	recheck     time.Duration
+}
+
+const patience = 30 * time.Second
+
+func newWorld(t *testing.T, c config) *world {
+	t.Helper()
+	if c.cache == nil {
+		c.cache = cache.NewNone()
+	}
+	if c.lines == nil {
+		c.lines = timeline.NewNone()
+	}
+	pool := dbtest.Open(t, db.Config{DSN: dbtest.DSN(t), MaxOpen: 32})
+	w := &world{t: t, World: posttest.New(t, posttest.Config{DB: pool, Cache: c.cache, Push: !c.noPush}), lines: c.lines}
+	w.Service = home.New(home.Config{Relations: w.Rows, Posts: w.Posts, Feeds: w.Feeds, Events: w.Stored, Lines: c.lines, Now: w.Now,
+		Cap: c.cap, Window: c.window, Push: !c.noPush, Recheck: c.recheck})
+	edits := committer.New(w.Feeds, committer.Config{})
+	t.Cleanup(func() {
+		if err := edits.Close(context.Background()); err != nil {
+			t.Error(err)
+		}
+	})
+	limit := c.limit
+	if limit == 0 {
+		limit = 10_000
+	}
+	pusher := home.NewPusher(home.PushConfig{Followers: w.Rows, Authors: w.Feeds, Edits: edits, Posts: w.Posts, Lines: c.lines, Limit: limit, Recheck: c.recheck, Now: w.Now})
+	w.Runner.Handle(task.Push, pusher.Push)
+	w.Runner.Start()
+	return w
+}
+
+// read returns a home as posts and sources, walked down in pages.
+func (w *world) read(reader uint64, limit int) (entries []home.Item) {
+	w.t.Helper()
+	r := home.Range{Limit: limit}
+	for {
+		page, err := w.Home(w.t.Context(), reader, r)
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		entries = append(entries, page.Items...)
+		if page.Next == 0 {
+			return entries
+		}
+		r.Before = page.Next
+	}
+}
+
+func ids(items []home.Item) (out []uint64) {
+	for _, i := range items {
+		out = append(out, i.Event.ID)
+	}
+	return out
+}
+
+func (w *world) want(reader uint64, want ...uint64) {
+	w.t.Helper()
+	for _, limit := range []int{1, 2, 20} {
+		if got := ids(w.read(reader, limit)); !slices.Equal(got, want) {
+			w.t.Errorf("home of %d in pages of %d: %v, want %v", reader, limit, got, want)
+		}
+	}
+}
+
+// pushed waits until all posts are pushed.
+func (w *world) pushed() {
+	w.t.Helper()
+	waittest.Until(w.t, patience, "all is pushed", func() bool {
+		n, _, err := w.Tasks.Backlog(w.t.Context(), 1000)
+		return err == nil && n == 0
+	})
+}
+
+func (w *world) repost(by, of uint64) uint64 {
+	w.t.Helper()
+	w.Clock.Add(1)
+	v, err := w.Posts.Repost(w.t.Context(), by, of, 0)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return v.Post.ID
+}
+
+func local(t *testing.T) timeline.Lines {
+	t.Helper()
+	l, err := timeline.NewLocal(timeline.Config{MaxBytes: 8 << 20})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := l.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return l
+}
+
+// What those followed post comes into the home, however it comes there.
+func TestService_Home(t *testing.T) {
+	for name, c := range map[string]config{
+		"cold": {}, "hot": {lines: local(t)}, "no push": {lines: local(t), noPush: true}, "big": {lines: local(t), limit: 1},
+		"short": {lines: local(t), cap: 3},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, c)
+			p := w.People(5)
+			reader, a, b, stranger, late := p[0], p[1], p[2], p[3], p[4]
+			w.Follows(reader, a, b)
+			w.Follows(late, a)
+			w.want(reader)
+			one := w.Post(t, a, "one").ID
+			own := w.Post(t, reader, "own").ID
+			two := w.Post(t, b, "two").ID
+			far := w.Post(t, stranger, "far").ID
+			w.pushed()
+			w.want(reader, two, own, one)
+			again := w.repost(a, two)
+			brought := w.repost(b, far)
+			more := w.repost(a, far)
+			w.pushed()
+			w.want(reader, brought, two, own, one)
+			top := w.read(reader, 20)[0]
+			if len(top.Sources) != 2 || top.Sources[0].ID != more || top.Origin == nil || top.Origin.ID != far {
+				t.Errorf("got %+v, want sources %d and %d", top, more, brought)
+			}
+			if s := w.read(reader, 20)[1].Sources; len(s) != 1 || s[0].ID != again {
+				t.Errorf("sources %v, want %d", s, again)
+			}
+			if _, err := w.Posts.Undo(t.Context(), b, far); err != nil {
+				t.Fatal(err)
+			}
+			w.want(reader, more, two, own, one)
+			if _, err := w.Posts.Delete(t.Context(), b, two); err != nil {
+				t.Fatal(err)
+			}
+			w.want(reader, more, own, one)
+			w.Follows(reader, late)
+			reply := w.Write(t, late, post.Draft{Content: posts.Content{Text: "to a stranger"}, ReplyTo: far}).ID
+			plain := w.Post(t, late, "hi").ID
+			w.pushed()
+			w.want(reader, plain, more, own, one)
+			w.Follows(reader, stranger)
+			w.want(reader, plain, reply, far, own, one)
+			if _, err := w.Unfollow(t.Context(), reader, late); err != nil {
+				t.Fatal(err)
+			}
+			w.want(reader, far, own, one)
+			if _, err := w.Block(t.Context(), reader, a); err != nil {
+				t.Fatal(err)
+			}
+			w.want(reader, far, own)
+		})
+	}
+}

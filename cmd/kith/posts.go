@@ -1,0 +1,90 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"kith/app/home"
+	"kith/app/post"
+	apptask "kith/app/task"
+	"kith/config"
+	"kith/repo/cache"
+	"kith/repo/committer"
+	"kith/repo/feed"
+	"kith/repo/mark"
+	postrows "kith/repo/post"
+	"kith/repo/task"
+	"kith/repo/timeline"
+)
+
+// posts is what makes posts and homes.
+type posts struct {
+	rows      *postrows.Store
+	feeds     *feed.Store
+	edits     *committer.Committer[*feed.Draft, feed.Row]
+	reactions *committer.Committer[*postrows.Draft, postrows.Post]
+	lines     timeline.Lines
+	tasks     *apptask.Runner
+	service   *post.Service
+	homes     *home.Service
+}
+
+func (s *stack) openPosts(c config.Settings, log *slog.Logger) (err error) {
+	p := &s.posts
+	stored := task.New(s.pool)
+	p.rows = postrows.New(s.pool, s.cache, time.Now)
+	p.feeds = feed.New(s.pool, s.cache, p.rows, stored, time.Now)
+	metrics := func(rows string) committer.Config {
+		return committer.Config{Metrics: committer.NewMetrics(prometheus.WrapRegistererWith(prometheus.Labels{"rows": rows}, s.registry))}
+	}
+	p.edits = committer.New(p.feeds, metrics("author_feed"))
+	p.reactions = committer.New(p.rows, metrics("post"))
+	if p.lines, err = s.openLines(c.Cache); err != nil {
+		return err
+	}
+	p.tasks = apptask.New(apptask.Config{Store: stored, Workers: c.Home.Workers, Log: log, Registerer: s.registry})
+	push := c.Home.PushLimit > 0
+	p.service = post.New(post.Config{Posts: p.rows, Feeds: p.feeds, Marks: mark.New(s.pool, stored), Edits: p.edits, Reactions: p.reactions, Tasks: p.tasks,
+		Relations: s.rows, Accounts: s.people, Now: time.Now, Push: push, Log: log})
+	p.homes = home.New(home.Config{Relations: s.rows, Posts: p.service, Feeds: p.feeds, Events: p.rows, Lines: p.lines, Now: time.Now, Log: log,
+		Cap: c.Home.Cap, Window: c.Home.RepostWindow, Push: push})
+	pusher := home.NewPusher(home.PushConfig{Followers: s.rows, Authors: p.feeds, Edits: p.edits, Posts: p.service, Lines: p.lines, Limit: c.Home.PushLimit, Now: time.Now})
+	p.tasks.Handle(task.Settle, p.service.SettlePost)
+	p.tasks.Handle(task.Favourite, p.service.SettleFavourite)
+	p.tasks.Handle(task.Push, pusher.Push)
+	p.tasks.Start()
+	return nil
+}
+
+// openLines opens the hot home timelines, which lie where rows are cached.
+func (s *stack) openLines(c config.Cache) (timeline.Lines, error) {
+	metrics := timeline.NewMetrics(s.registry)
+	var lines timeline.Lines
+	var err error
+	switch held := s.cache.(type) {
+	case *cache.Memcached:
+		lines, err = timeline.NewMemcached(timeline.Config{Client: s.servers, Prefix: held.Prefix, Metrics: metrics})
+	case *cache.Local:
+		lines, err = timeline.NewLocal(timeline.Config{MaxBytes: int64(c.LocalSize), Metrics: metrics})
+	default:
+		lines = timeline.NewNone()
+	}
+	if err != nil {
+		return nil, fmt.Errorf("make hot timelines: %w", err)
+	}
+	return lines, nil
+}
+
+// close ends the work on posts, tasks first, since they make edits.
+func (p *posts) close(ctx context.Context) error {
+	if p.tasks == nil {
+		return nil
+	}
+	p.tasks.Close(ctx)
+	return errors.Join(p.edits.Close(ctx), p.reactions.Close(ctx), p.lines.Close())
+}
