@@ -66,8 +66,9 @@ func otherScopes(wanted []string) []string {
 func TestAccess_PublicRoutes(t *testing.T) {
 	want := []string{
 		"/.well-known/nodeinfo", "/api/v1/accounts", "/api/v1/accounts/:id", "/api/v1/accounts/:id/followers",
-		"/api/v1/accounts/:id/following", "/api/v1/accounts/:id/friends", "/api/v1/accounts/lookup",
-		"/api/v1/custom_emojis", "/api/v1/instance", "/api/v2/instance", core.AvatarPath, "/headers/original/missing.png",
+		"/api/v1/accounts/:id/following", "/api/v1/accounts/:id/friends", "/api/v1/accounts/:id/statuses", "/api/v1/accounts/lookup",
+		"/api/v1/custom_emojis", "/api/v1/instance", "/api/v1/statuses", "/api/v1/statuses/:id", "/api/v1/statuses/:id/context",
+		"/api/v1/statuses/:id/favourited_by", "/api/v1/statuses/:id/reblogged_by", "/api/v2/instance", core.AvatarPath, "/headers/original/missing.png",
 		"/health", "/livez", "/metrics", "/nodeinfo/2.0", "/readyz",
 	}
 	var got []string
@@ -92,7 +93,7 @@ func TestAccess_DocTable(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	line := regexp.MustCompile(`(?m)^//\t(GET|POST|DELETE) +(\S+) +(public|signed in|push|(?:[a-z]+ or )?[a-z]+:[a-z]+)(?: |$)`)
+	line := regexp.MustCompile(`(?m)^//\t(GET|POST|PUT|DELETE) +(\S+) +(public|signed in|push|(?:[a-z]+ or )?[a-z]+:[a-z]+)(?: |$)`)
 	listed := map[string]string{}
 	for _, m := range line.FindAllStringSubmatch(string(doc), -1) {
 		path := m[2]

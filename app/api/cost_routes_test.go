@@ -2,6 +2,7 @@ package api_test
 
 import (
 	"fmt"
+	"maps"
 	"net/http"
 	"strings"
 
@@ -51,6 +52,7 @@ func (w *costWorld) cases() map[string][]compared {
 	} {
 		all["GET "+path] = []compared{{name: "by hoarder", large: always(getting(hoarder, path)), small: always(getting(small, path))}}
 	}
+	maps.Copy(all, w.postCases())
 	for name, more := range w.changes() {
 		all[name] = append(all[name], more...)
 	}

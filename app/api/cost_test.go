@@ -39,6 +39,7 @@ type request struct {
 	path   string // with the query
 	body   string
 	before func() // is not measured
+	late   *string // the path, once before was called
 }
 
 // compared is a request that a large account has to do with, and the same one
@@ -205,6 +206,9 @@ func (w *costWorld) do(q request) {
 }
 
 func (q request) http(w *costWorld) *http.Request {
+	if q.late != nil {
+		q.path = *q.late
+	}
 	r := httptest.NewRequest(q.method, "https://kith.example"+q.path, strings.NewReader(q.body))
 	if q.as != 0 {
 		if w.tokens[q.as] == "" {

@@ -14,7 +14,9 @@ import (
 	"kith/app/affinity"
 	"kith/app/api"
 	"kith/app/api/core"
+	"kith/app/home"
 	"kith/app/interaction"
+	"kith/app/post"
 	"kith/app/relation"
 	"kith/app/suggest"
 	"kith/app/token"
@@ -128,6 +130,7 @@ type costWorld struct {
 	answer   kept
 
 	people *accounts.Store
+	posts  *post.Service
 	edits  *rows.Store
 	plans  map[uint64]*plan
 }
@@ -326,7 +329,10 @@ func newCostWorld(t testing.TB) *costWorld {
 		t.Fatal(err)
 	}
 	w.sign(tokens)
+	var homes *home.Service
+	w.posts, homes = servicesOfPosts(t, pool, store, w.people, mem, time.Now)
 	w.server, err = api.New(api.Config{
+		Posts: w.posts, Homes: homes,
 		Config: core.Config{Accounts: w.accounts, Tokens: tokens, BaseURL: "https://kith.example", Interactions: recorder,
 			Log: slog.New(slog.NewJSONHandler(io.Discard, nil)), RequestTimeout: costLimit},
 		Relations: relation.New(relation.Config{Rows: store, Committer: commits, Accounts: w.people, Now: time.Now}),

@@ -3,7 +3,7 @@
 //
 //	core            carries a request to its route and the answer back; see its doc
 //	entity          the JSON of Account, Relationship and Status
-//	accounts, relations, lists, interactions, suggestions, instance, operations
+//	accounts, relations, lists, statuses, timelines, interactions, suggestions, instance, operations
 //	                a resource each: a table of routes and their handlers
 //	socket          the connections, and what net/http answers by itself
 //
@@ -39,6 +39,27 @@
 //	GET  follow_requests                    read:follows     pages
 //	POST follow_requests/:id/authorize      write:follows
 //	POST follow_requests/:id/reject         write:follows
+//	POST statuses                           write:statuses   see package statuses
+//	GET  statuses                           public           at most 20 ids
+//	GET  statuses/:id                       public
+//	PUT  statuses/:id                       write:statuses   always 422: posts cannot be edited
+//	DELETE statuses/:id                     write:statuses
+//	GET  statuses/:id/context               public
+//	POST statuses/:id/reblog                write:statuses   visibility
+//	POST statuses/:id/unreblog              write:statuses
+//	GET  statuses/:id/reblogged_by          public           pages
+//	POST statuses/:id/favourite             write:favourites
+//	POST statuses/:id/unfavourite           write:favourites
+//	GET  statuses/:id/favourited_by         public           pages
+//	POST statuses/:id/bookmark              write:bookmarks
+//	POST statuses/:id/unbookmark            write:bookmarks
+//	POST statuses/:id/pin                   write:accounts   one's own, at most 5
+//	POST statuses/:id/unpin                 write:accounts
+//	GET  accounts/:id/statuses              public           pages; exclude_replies, exclude_reblogs, only_media, tagged, pinned
+//	GET  favourites                         read:favourites  pages
+//	GET  bookmarks                          read:bookmarks   pages
+//	GET  replies/received                   read:statuses    pages, an extension: all replies to the caller's posts
+//	GET  timelines/home                     read:statuses    pages
 //	POST interactions                       write:interactions  an extension, at most 1,000
 //	GET  /api/v2/suggestions                read:accounts    at most 80
 //	DELETE suggestions/:id                  write:accounts

@@ -24,8 +24,8 @@ func TestErrors_Sentences(t *testing.T) {
 		status   int
 		sentence string
 	}{
-		"unknown path":       {c.get("/api/v1/timelines/home"), 404, "There is no such endpoint"},
-		"unknown path, post": {c.post("/api/v1/statuses"), 404, "There is no such endpoint"},
+		"unknown path":       {c.get("/api/v1/timelines/public"), 404, "There is no such endpoint"},
+		"unknown path, post": {c.post("/api/v1/polls"), 404, "There is no such endpoint"},
 		"outside the api":    {c.get("/nothing"), 404, "There is no such endpoint"},
 		"root":               {c.get("/"), 404, "There is no such endpoint"},
 		"wrong method":       {c.get(at(you, "/follow")), 405, "Method not allowed"},
@@ -161,7 +161,7 @@ func TestErrors_Codes(t *testing.T) {
 		"403 insufficient_scope":     w.as(me, "read:lists").get("/api/v1/blocks"),
 		"403 own_account":            c.post(at(me, "/mute")),
 		"404 not_found":              c.get(at(9, "")),
-		"404 unknown_endpoint":       c.get("/api/v1/timelines/home"),
+		"404 unknown_endpoint":       c.get("/api/v1/timelines/public"),
 		"405 method_not_allowed":     c.post("/api/v1/blocks"),
 		"413 request_too_large":      c.json(at(you, "/note"), fmt.Sprintf("%2000d", 1)),
 		"415 unsupported_media_type": c.send("POST", at(you, "/note"), "text/plain", "x"),

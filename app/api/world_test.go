@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -14,18 +15,29 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jmoiron/sqlx"
+
 	"kith/app/account"
 	"kith/app/api"
 	"kith/app/api/core"
 	"kith/app/api/instance"
+	"kith/app/home"
+	"kith/app/post"
 	"kith/app/relation"
+	apptask "kith/app/task"
 	"kith/app/token"
 	accounts "kith/repo/account"
 	"kith/repo/cache"
 	"kith/repo/cache/cachetest"
 	"kith/repo/committer"
 	"kith/repo/dbtest"
+	"kith/repo/feed"
+	"kith/repo/list"
+	"kith/repo/mark"
+	posts "kith/repo/post"
 	rows "kith/repo/relation"
+	"kith/repo/task"
+	"kith/repo/timeline"
 )
 
 func TestMain(m *testing.M) { dbtest.Main(m) }
@@ -54,6 +66,35 @@ type everything interface {
 	relation.Accounts
 }
 
+// followed adds to relation rows what homes ask of them.
+type followed struct{ relation.Rows }
+
+func (f followed) Following(_ context.Context, r rows.Row) ([]uint64, error) {
+	v, err := r.View()
+	return v.AppendIDs(nil, list.ByFollowing), err
+}
+
+// servicesOfPosts makes the services of posts and homes.
+func servicesOfPosts(t testing.TB, pool *sqlx.DB, r relation.Rows, a post.Accounts, c cache.Cache, now func() time.Time) (*post.Service, *home.Service) {
+	tasks := task.New(pool)
+	stored := posts.New(pool, c, now)
+	feeds := feed.New(pool, c, stored, tasks, now)
+	edits, reactions := committer.New(feeds, committer.Config{}), committer.New(stored, committer.Config{})
+	runner := apptask.New(apptask.Config{Store: tasks})
+	t.Cleanup(func() {
+		runner.Close(context.Background())
+		if err := errors.Join(edits.Close(context.Background()), reactions.Close(context.Background())); err != nil {
+			t.Error(err)
+		}
+	})
+	s := post.New(post.Config{Posts: stored, Feeds: feeds, Marks: mark.New(pool, tasks), Edits: edits, Reactions: reactions, Tasks: runner,
+		Relations: r, Accounts: a, Now: now})
+	runner.Handle(task.Settle, s.SettlePost)
+	runner.Handle(task.Favourite, s.SettleFavourite)
+	runner.Start()
+	return s, home.New(home.Config{Relations: followed{r}, Posts: s, Feeds: feeds, Events: stored, Lines: timeline.NewNone(), Now: now})
+}
+
 // world is a server with people in it.
 type world struct {
 	t        testing.TB
@@ -72,16 +113,14 @@ type option func(*api.Config)
 
 // newWorld makes a world in memory.
 func newWorld(t testing.TB, options ...option) *world {
-	m := newMemory()
-	next := uint64(100)
-	return build(t, m, m, m, func() uint64 { next++; return next }, options)
+	w, _ := newBrokenWorld(t, options...)
+	return w
 }
 
 // newBrokenWorld is newWorld with a store that can be made to fail.
 func newBrokenWorld(t testing.TB, options ...option) (*world, *memory) {
 	m := newMemory()
-	next := uint64(100)
-	return build(t, m, m, m, func() uint64 { next++; return next }, options), m
+	return build(t, m, m, m, cache.NewNone(), options), m
 }
 
 // newLiveWorld makes a world on a real database.
@@ -102,12 +141,14 @@ func newLiveWorldOn(t testing.TB, c cache.Cache, options ...option) *world {
 			t.Error(err)
 		}
 	})
-	return build(t, store, edits, people, func() uint64 { return dbtest.IDs(t, 1)[0] }, options)
+	return build(t, store, edits, people, c, options)
 }
 
-func build(t testing.TB, r relation.Rows, c relation.Committer, a everything, next func() uint64, options []option) *world {
+// build makes a world of relations and accounts; posts are always on a real database.
+func build(t testing.TB, r relation.Rows, c relation.Committer, a everything, held cache.Cache, options []option) *world {
 	t.Helper()
-	w := &world{t: t, clock: &clock{now: time.Date(2026, 5, 1, 10, 0, 0, 0, time.UTC)}, log: &syncBuffer{}, nextID: next, changed: func(relation.Change) {}}
+	w := &world{t: t, clock: &clock{now: time.Date(2026, 5, 1, 10, 0, 0, 0, time.UTC)}, log: &syncBuffer{}, changed: func(relation.Change) {}}
+	w.nextID = func() uint64 { return dbtest.IDs(t, 1)[0] }
 	w.accounts = account.New(a, w.clock.Now)
 	tokens, err := token.New(t.Context(), token.Config{Secret: []byte(strings.Repeat("s", 32)), Now: w.clock.Now})
 	if err != nil {
@@ -121,6 +162,7 @@ func build(t testing.TB, r relation.Rows, c relation.Committer, a everything, ne
 		Relations: relation.New(relation.Config{Rows: r, Committer: c, Accounts: a, Now: w.clock.Now,
 			Listeners: []func(relation.Change){func(c relation.Change) { w.changed(c) }}}),
 	}
+	cfg.Posts, cfg.Homes = servicesOfPosts(t, dbtest.DB(t), r, a, held, w.clock.Now)
 	for _, o := range options {
 		o(&cfg)
 	}

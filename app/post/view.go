@@ -14,6 +14,7 @@ import (
 // the service.
 type (
 	Post    = post.Post
+	Content = post.Content
 	Range   = repo.IDRange
 	Reactor = post.Reactor
 )
