@@ -12,6 +12,7 @@ import (
 func (w *costWorld) postCases() map[string][]compared {
 	const all, one = "/api/v1/statuses", "/api/v1/statuses/:id"
 	big, few := w.popular(star, 80), w.popular(small, 2)
+	w.popular(hoarder, 2)
 	both := func(large, small request) []compared {
 		return []compared{{name: "hoarder", large: always(large), small: always(small)}}
 	}

@@ -38,7 +38,7 @@ type request struct {
 	method string
 	path   string // with the query
 	body   string
-	before func() // is not measured
+	before func()  // is not measured
 	late   *string // the path, once before was called
 }
 

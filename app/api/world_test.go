@@ -69,9 +69,23 @@ type everything interface {
 // followed adds to relation rows what homes ask of them.
 type followed struct{ relation.Rows }
 
-func (f followed) Following(_ context.Context, r rows.Row) ([]uint64, error) {
+func (f followed) Following(ctx context.Context, r rows.Row) ([]uint64, error) {
 	v, err := r.View()
-	return v.AppendIDs(nil, list.ByFollowing), err
+	if err != nil {
+		return nil, err
+	}
+	if all, ok := f.Rows.(*rows.Store); ok {
+		return all.Following(ctx, r)
+	}
+	return v.AppendIDs(nil, list.ByFollowing), nil
+}
+
+func (f followed) EachFollowers(_ context.Context, r rows.Row, fn func([]uint64) error) error {
+	v, err := r.View()
+	if err != nil {
+		return err
+	}
+	return fn(v.AppendIDs(nil, list.ByFollower))
 }
 
 // servicesOfPosts makes the services of posts and homes.
@@ -88,11 +102,18 @@ func servicesOfPosts(t testing.TB, pool *sqlx.DB, r relation.Rows, a post.Accoun
 		}
 	})
 	s := post.New(post.Config{Posts: stored, Feeds: feeds, Marks: mark.New(pool, tasks), Edits: edits, Reactions: reactions, Tasks: runner,
-		Relations: r, Accounts: a, Now: now})
+		Relations: r, Accounts: a, Now: now, Push: true})
 	runner.Handle(task.Settle, s.SettlePost)
 	runner.Handle(task.Favourite, s.SettleFavourite)
+	lines, err := timeline.NewLocal(timeline.Config{MaxBytes: 1 << 20})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { lines.Close() })
+	pusher := home.NewPusher(home.PushConfig{Followers: followed{r}, Authors: feeds, Edits: edits, Posts: s, Lines: lines, Limit: 1000, Now: now})
+	runner.Handle(task.Push, pusher.Push)
 	runner.Start()
-	return s, home.New(home.Config{Relations: followed{r}, Posts: s, Feeds: feeds, Events: stored, Lines: timeline.NewNone(), Now: now})
+	return s, home.New(home.Config{Relations: followed{r}, Posts: s, Feeds: feeds, Events: stored, Lines: lines, Now: now, Push: true})
 }
 
 // world is a server with people in it.

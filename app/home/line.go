@@ -3,6 +3,7 @@ package home
 import (
 	"cmp"
 	"context"
+	crc64sum "hash/crc64"
 	"slices"
 	"time"
 
@@ -18,9 +19,8 @@ const slack = time.Minute
 // held that is good, else built anew. Events that are pushed come into what is held by
 // themselves; those of the reader, and of authors who are too big, are read each time.
 func (r *read) line(ctx context.Context) (timeline.Line, error) {
-	follows := hash(r.follows)
 	l, token, ok := r.cfg.Lines.Load(ctx, r.viewer.ID)
-	if ok && l.Follows == follows && r.viewer.Now.Sub(l.BuiltAt) < r.cfg.Recheck && !l.BuiltAt.After(r.viewer.Now.Add(slack)) {
+	if ok && l.Follows == r.follows && r.viewer.Now.Sub(l.BuiltAt) < r.cfg.Recheck && !l.BuiltAt.After(r.viewer.Now.Add(slack)) {
 		whole, err := r.pull(ctx, &l)
 		if err != nil {
 			return l, err
@@ -32,16 +32,17 @@ func (r *read) line(ctx context.Context) (timeline.Line, error) {
 			return l, err
 		}
 	}
-	return r.build(ctx, follows)
+	return r.build(ctx)
 }
 
 // build builds the line from the feeds of all whom the reader follows. What is pushed
 // meanwhile is kept.
-func (r *read) build(ctx context.Context, follows uint64) (timeline.Line, error) {
+func (r *read) build(ctx context.Context) (timeline.Line, error) {
 	token := r.cfg.Lines.Begin(ctx, r.viewer.ID)
-	l := timeline.Line{Follows: follows, BuiltAt: r.viewer.Now}
-	var err error
-	if r.feeds, err = r.cfg.Feeds.Rows(ctx, append(r.follows, r.viewer.ID)); err != nil {
+	l := timeline.Line{Follows: r.follows, BuiltAt: r.viewer.Now}
+	r.feeds = nil
+	err := r.loadFeeds(ctx)
+	if err != nil {
 		return l, err
 	}
 	for i := range r.feeds {
@@ -100,6 +101,11 @@ func add(l *timeline.Line, found []event.Event, since uint64) {
 		}
 	}
 }
+
+// crc64 is one number for some bytes.
+func crc64(b []byte) uint64 { return crc64sum.Checksum(b, table) }
+
+var table = crc64sum.MakeTable(crc64sum.ECMA)
 
 // hash is one number for a set of accounts, whatever their order.
 func hash(ids []uint64) (sum uint64) {

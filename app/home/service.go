@@ -112,12 +112,12 @@ type read struct {
 	*Service
 	viewer  Viewer
 	row     relation.Row
-	follows []uint64 // whom the reader follows
+	follows uint64 // a hash of whom the reader follows
 
 	span     Span
-	low      uint64 // nothing is missing in the span from here on
-	high     uint64 // up to here; 0: up to now
-	feeds    []feed.Row
+	low      uint64     // nothing is missing in the span from here on
+	high     uint64     // up to here; 0: up to now
+	feeds    []feed.Row // of all whom the reader follows, and the reader's, once they are needed
 	verdicts map[uint64]Verdict
 	posts    map[uint64]*post.Post
 }
@@ -127,10 +127,12 @@ func (s *Service) open(ctx context.Context, reader uint64) (*read, error) {
 	if err != nil {
 		return nil, err
 	}
-	follows, err := s.cfg.Relations.Following(ctx, row)
+	v, err := row.View()
 	if err != nil {
 		return nil, err
 	}
+	// What lies in the archive is the same as long as the row says the same of it.
+	follows := hash(v.AppendIDs(nil, list.ByFollowing)) + crc64(row.Archived)
 	return &read{Service: s, row: row, follows: follows, verdicts: map[uint64]Verdict{}, posts: map[uint64]*post.Post{},
 		viewer: Viewer{ID: reader, Now: s.cfg.Now(), Relations: map[uint64]Relation{}}}, nil
 }
@@ -193,11 +195,8 @@ func (r *read) begin(ctx context.Context, want Range) error {
 
 // extend adds events above and below to the span.
 func (r *read) extend(ctx context.Context, need Need, n int) error {
-	if r.feeds == nil {
-		var err error
-		if r.feeds, err = r.cfg.Feeds.Rows(ctx, append(r.follows, r.viewer.ID)); err != nil {
-			return err
-		}
+	if err := r.loadFeeds(ctx); err != nil {
+		return err
 	}
 	if need.Down {
 		found, reach, end, err := gather(ctx, r.feeds, r.cfg.Events, r.low, false, n)
@@ -215,6 +214,18 @@ func (r *read) extend(ctx context.Context, need Need, n int) error {
 	}
 	r.known()
 	return nil
+}
+
+// loadFeeds loads the feeds of all whom the reader follows, and the reader's.
+func (r *read) loadFeeds(ctx context.Context) error {
+	if r.feeds != nil {
+		return nil
+	}
+	follows, err := r.cfg.Relations.Following(ctx, r.row)
+	if err == nil {
+		r.feeds, err = r.cfg.Feeds.Rows(ctx, append(follows, r.viewer.ID))
+	}
+	return err
 }
 
 // known brings the verdicts of a span in line with its events.
