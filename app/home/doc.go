@@ -2,28 +2,83 @@
 // follows, and the reader, posted and reposted.
 //
 // A home is a pure function of what is there now: relations, posts, reposts. Whatever keeps
-// a part of it (memcached, the timeline row, author feeds) keeps candidates only: events of
-// those followed, maybe more than count, never fewer. Two functions make the home of them.
+// a part of it (memcached, the timeline row, author feeds) keeps candidates only: all events
+// of those followed, maybe some of others. Judge and Page make the home of them.
 //
-// # Judge: may this event stand?
+//	candidates ── Sift ── events of the home ── Page ⇄ Judge ── entries
+//	                      whose they are        posts are read
 //
-//	author        the reader, or followed by the reader
-//	posts         there, live, and to be seen by the reader (app/post.Visible), also the reposted one
-//	people        nothing by, reposted by or reposted from somebody whom the reader blocks or mutes, or
-//	              who blocks the reader; a mute that has ended does not count
-//	mentions      none of somebody whom the reader blocks or mutes, in the post or in the reposted one
-//	replies       to the reader, to somebody whom the reader follows, or to the author's own posts
-//	options       no reposts by those whose reposts the reader hides; where the reader chose languages,
-//	              posts in these or in no known one
+// # Events of the home
 //
-// The rules of mentions, replies and options are not for what the reader wrote, however it
-// comes; those of replies and languages are not for reposted posts.
+// They are what the reader and those followed posted and reposted, but for accounts that the
+// reader blocks or mutes or that block the reader, and for reposts that the reader hides.
+// Sift tells them by relations alone. A mute that has ended does not count.
 //
-// The events of a home are those that its tiers must hold: of the reader and those followed,
-// live (a repost: its post, too), but for accounts blocked or muted and reposts that are
-// hidden by option. The others are Gone: a tier may have them or not. Of the events of a
-// home, most are Shown, the others are Hidden: to find that out takes a read of posts.
+// An event that happened stays one, also where its post is deleted or the repost undone. So
+// a tier must keep such events, as author feeds do; else homes from different tiers would
+// differ. See "distance" below.
 //
-// A repost is newer than what it reposts: who makes its id sees to that, whatever clocks say.
-// Another counts as missing.
+// A repost is newer than what it reposts: who makes its id sees to that, whatever clocks
+// say. Another is no event.
+//
+// # Judge: may this event be shown?
+//
+//	posts       there, live, and to be seen by the reader (app/post.Visible); the reposted one, too
+//	from        no reposts from somebody whom the reader blocks or mutes, or who blocks the reader
+//	mentions    of nobody whom the reader blocks or mutes, in the post or in the reposted one
+//	replies     to the reader, to somebody whom the reader follows, or to the author's own posts
+//	languages   where the reader chose some for the author: these, or none known
+//
+// What the reader wrote is shown whomever it mentions or answers, and however it comes. The
+// rules of replies and languages are not for reposted posts.
+//
+// # Page: which events are one entry?
+//
+// Events stand by id. One that is shown joins the last occurrence of its post, which is the
+// next older event that is shown and brings the same post, if the two are near: fewer than
+// Window (KITH_REPOST_WINDOW) other posts are brought by the events of the home between
+// them, and these are fewer than Reach, which is ten windows. Events joined one to the next
+// are one entry:
+//
+//	id            9        8        7        6        5        4        3
+//	brings        A        B        A        C        D        A        E       window 2
+//	              └───────near──────┘        └──two posts──┘   │
+//	entries                8:B      7:A<9<7  6:C      5:D      4:A      3:E
+//
+// It stands at its oldest event, which is the post itself where the entry has it, and whose
+// id is what paging goes by. So a new repost never moves an entry. When the oldest event
+// goes, the next takes its place. The sources of an entry are its reposts, but for those
+// that Reach or more events lie between them and the oldest.
+//
+// The distance counts what happened, not what is shown. It would cost each page the read of
+// a window of posts to know what of it is shown; and a post that is deleted or hidden would
+// join or part the entries around it.
+//
+// # Bounds
+//
+// A page of some entries usually reads these posts, the other sources of them, and a quarter
+// more; two rounds where some of it is not shown. With 800 events in the span the rest
+// takes some 20 microseconds.
+//
+// Where thousands repost the same posts, or nearly nothing is shown, Reach and Passed bound
+// the work, whatever anybody does. Both count events, which no tier sees differently. A page
+// rests on the events between 2 Reach above its first entry and Reach below its last, and
+// reads at most limit * 5/4 + 2 Passed + 3 Reach posts. For a window of 80: Reach is 800,
+// Passed 1,600, and a page of 20 needs 4,000 events and 5,700 posts in the worst case, 25 to
+// 50 posts in practice. Passed cuts pages, not the home: after so many events that start no
+// entry a page is short, maybe empty, and its Next says where to go on.
+//
+// # What a walk holds while others change things
+//
+// A walk by Before, from one page to its Next, while others post, repost, undo, delete:
+//
+//   - no entry is shown twice;
+//   - an entry that is there from the first page to the last is shown once, unless it is
+//     newer than the walk;
+//   - a post is shown twice only where it stood twice when it was shown first.
+//
+// A post is missed only where its entry moves up past the walk: all that was below was
+// undone, and what is left was shown before as a source, or would have been. Where the
+// reader follows, unmutes or unblocks somebody in the middle, an older occurrence of a post
+// that was shown may come to be there, below.
 package home

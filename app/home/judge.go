@@ -22,7 +22,8 @@ type Relation struct {
 type Viewer struct {
 	ID  uint64
 	Now time.Time
-	// Relations are those to all accounts that count for what is judged, see Concerned.
+	// Relations are those to all accounts that count for what is judged, see Concerned. The
+	// viewer has none to itself.
 	Relations map[uint64]Relation
 }
 
@@ -45,8 +46,8 @@ func Concerned(ids []uint64, posts ...*post.Post) []uint64 {
 // Reason says why an event stands in a home, or why not.
 type Reason uint8
 
-// The reasons. Those from NotFollowed to Deleted say that the event is none of this home's,
-// see the package doc; those behind them say that it is one which is not shown.
+// The reasons. Those from NotFollowed to BeforeOrigin say that the event is none of this
+// home's, see the package doc; those behind them say that it is one which is not shown.
 const (
 	Stands Reason = iota
 
@@ -55,9 +56,10 @@ const (
 	BlockedBy
 	Muting
 	RepostsHidden
+	BeforeOrigin
+
 	Missing
 	Deleted
-
 	HiddenByAdmin
 	FollowersOnly
 	MentionedOnly
@@ -78,6 +80,7 @@ var sentences = [numReasons]string{
 	BlockedBy:        "by an account that blocks the reader",
 	Muting:           "by an account that the reader mutes",
 	RepostsHidden:    "the reader hides reposts by this account",
+	BeforeOrigin:     "older than the post that it reposts",
 	Missing:          "there is no such post",
 	Deleted:          "deleted",
 	HiddenByAdmin:    "hidden by an administrator",
@@ -116,11 +119,23 @@ func (r Reason) Verdict() Verdict {
 	switch {
 	case r == Stands:
 		return Shown
-	case r <= Deleted:
+	case r <= BeforeOrigin:
 		return Gone
 	default:
 		return Hidden
 	}
+}
+
+// Sift returns Gone for the events that are none of this home's and Unknown for the others.
+// It needs the relations to the authors only.
+func (v *Viewer) Sift(events []event.Event) []Verdict {
+	out := make([]Verdict, len(events))
+	for i, e := range events {
+		if v.sift(e).reason != Stands {
+			out[i] = Gone
+		}
+	}
+	return out
 }
 
 // Judge says whether an event may stand in the viewer's home. p is the post of the event,
@@ -128,10 +143,6 @@ func (r Reason) Verdict() Verdict {
 func (v *Viewer) Judge(e event.Event, p, origin *post.Post) Reason {
 	return v.judge(e, p, origin).reason
 }
-
-// JudgeAuthor says what Judge would for what is known without reading posts: Stands where
-// they must be read.
-func (v *Viewer) JudgeAuthor(e event.Event) Reason { return v.judgeAuthor(e).reason }
 
 // Why says why an event stands in the viewer's home or does not, in a sentence for support
 // people. name returns what to call an account.
@@ -165,22 +176,11 @@ type finding struct {
 }
 
 func (v *Viewer) judge(e event.Event, p, origin *post.Post) finding {
-	if p == nil || p.Event() != e || e.Origin >= e.ID {
-		return finding{reason: Missing}
-	}
-	if origin != nil && origin.ID != e.Origin {
-		origin = nil
-	}
-	if r := gone(p); r != Stands {
-		return finding{reason: r}
-	}
-	if e.Origin != 0 {
-		if r := gone(origin); r != Stands {
-			return finding{reason: r, origin: true}
-		}
-	}
-	if f := v.judgeAuthor(e); f.reason != Stands {
+	if f := v.sift(e); f.reason != Stands {
 		return f
+	}
+	if p != nil && p.Event() != e {
+		p = nil
 	}
 	if r := v.access(p); r != Stands {
 		return finding{reason: r}
@@ -188,27 +188,20 @@ func (v *Viewer) judge(e event.Event, p, origin *post.Post) finding {
 	if e.Origin == 0 {
 		return v.judgePost(p)
 	}
+	if origin != nil && origin.ID != e.Origin {
+		origin = nil
+	}
 	return v.judgeOrigin(origin)
 }
 
-func gone(p *post.Post) Reason {
+// sift says whether an event is one of this home's.
+func (v *Viewer) sift(e event.Event) finding {
+	r, f := v.Relations[e.Author], finding{account: e.Author}
 	switch {
-	case p == nil || p.Ver == 0:
-		return Missing
-	case p.State == post.Deleted:
-		return Deleted
-	}
-	return Stands
-}
-
-// judgeAuthor looks at nothing but who did it.
-func (v *Viewer) judgeAuthor(e event.Event) finding {
-	if e.Author == v.ID {
+	case e.Origin >= e.ID:
+		return finding{reason: BeforeOrigin}
+	case e.Author == v.ID:
 		return finding{}
-	}
-	r := v.Relations[e.Author]
-	f := finding{account: e.Author}
-	switch {
 	case r.Rel&list.IsBlocking != 0:
 		f.reason = Blocking
 	case r.Rel&list.IsBlockedBy != 0:
@@ -220,7 +213,7 @@ func (v *Viewer) judgeAuthor(e event.Event) finding {
 	case e.Origin != 0 && r.Option.HideReposts:
 		f.reason = RepostsHidden
 	default:
-		f.account = 0
+		return finding{}
 	}
 	return f
 }
@@ -232,7 +225,7 @@ func (v *Viewer) judgePost(p *post.Post) finding {
 	}
 	who, o := p.ReplyWho, v.Relations[p.Author].Option
 	switch {
-	case p.ReplyTo != 0 && who != v.ID && who != p.Author && v.Relations[who].Rel&list.IsFollowing == 0:
+	case p.ReplyTo != 0 && who != v.ID && v.Relations[who].Rel&list.IsFollowing == 0: // the author is followed
 		return finding{reason: ReplyToStranger, account: who}
 	case p.Language != "" && len(o.Languages) > 0 && !slices.ContainsFunc(o.Languages, func(code string) bool { return strings.EqualFold(code, p.Language) }):
 		return finding{reason: OtherLanguage, account: p.Author}
@@ -242,7 +235,7 @@ func (v *Viewer) judgePost(p *post.Post) finding {
 
 // judgeOrigin judges a post that a repost brings.
 func (v *Viewer) judgeOrigin(p *post.Post) finding {
-	if p.Author != v.ID {
+	if p != nil {
 		f := finding{account: p.Author}
 		switch r := v.Relations[p.Author]; {
 		case r.Rel&list.IsBlocking != 0:
@@ -269,7 +262,6 @@ func (v *Viewer) judgeMentions(p *post.Post) finding {
 	}
 	for _, id := range p.Mentions {
 		switch r := v.Relations[id]; {
-		case id == v.ID:
 		case r.Rel&list.IsBlocking != 0:
 			return finding{reason: MentionsBlocking, account: id}
 		case v.mutes(r):
@@ -279,12 +271,20 @@ func (v *Viewer) judgeMentions(p *post.Post) finding {
 	return finding{}
 }
 
-// access asks the one place that knows who may see a post. That the post is there, and
-// blocks between the viewer and its author, are found before.
+// access asks the one place that knows who may see a post. Blocks between the viewer and
+// its author are found before.
 func (v *Viewer) access(p *post.Post) Reason {
-	switch visible.AccessTo(v.ID, v.Relations[p.Author].Rel, p) {
+	var rel list.Rel
+	if p != nil {
+		rel = v.Relations[p.Author].Rel
+	}
+	switch visible.AccessTo(v.ID, rel, p) {
 	case visible.Granted:
 		return Stands
+	case visible.Absent:
+		return Missing
+	case visible.Deleted:
+		return Deleted
 	case visible.FollowersOnly:
 		return FollowersOnly
 	case visible.MentionedOnly:

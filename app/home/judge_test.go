@@ -106,7 +106,7 @@ var judgeCases = []judgeCase{
 	{name: "muted for a while", p: by(mutedToday), want: Muting},
 	{name: "mute that is over", p: by(mutedThen)},
 	{name: "deleted", p: by(friend, state(post.Deleted)), want: Deleted},
-	{name: "deleted by somebody blocked", p: by(blocked, state(post.Deleted)), want: Deleted},
+	{name: "deleted, by somebody blocked", p: by(blocked, state(post.Deleted)), want: Blocking},
 	{name: "hidden", p: by(friend, state(post.Hidden)), want: HiddenByAdmin},
 	{name: "no row", p: by(friend, absent), want: Missing},
 	{name: "no post", want: Missing},
@@ -163,7 +163,7 @@ var judgeCases = []judgeCase{
 	{name: "repost of an own post, deleted", of: by(reader, state(post.Deleted)), by: friend, want: Deleted},
 	{name: "repost that mentions somebody blocked", of: by(stranger, mentions(blocked)), by: friend, want: MentionsBlocking},
 	{name: "repost of a deleted post", of: by(stranger, state(post.Deleted)), by: friend, want: Deleted},
-	{name: "repost of a deleted post of somebody muted", of: by(muted, state(post.Deleted)), by: friend, want: Deleted},
+	{name: "repost of a deleted post of somebody muted", of: by(muted, state(post.Deleted)), by: friend, want: FromMuting},
 	{name: "repost of a hidden post", of: by(stranger, state(post.Hidden)), by: friend, want: HiddenByAdmin},
 	{name: "repost of no row", of: by(stranger, absent), by: friend, want: Missing},
 	{name: "repost of a post for followers of a stranger", of: by(stranger, forWhom(post.Followers)), by: friend, want: FollowersOnly},
@@ -188,10 +188,8 @@ func TestViewer_Judge(t *testing.T) {
 			if got != c.want {
 				t.Errorf("got %q, want %q", got, c.want)
 			}
-			if author := v.JudgeAuthor(e); author != Stands && got.Verdict() != Gone {
-				t.Errorf("JudgeAuthor says %q, Judge %q", author, got)
-			} else if author == Stands && NotFollowed <= got && got <= RepostsHidden {
-				t.Errorf("JudgeAuthor lets pass what Judge calls %q", got)
+			if sifted := v.Sift([]event.Event{e}); (sifted[0] == Gone) != (got.Verdict() == Gone) {
+				t.Errorf("sifted to %d, judged %q", sifted[0], got)
 			}
 		})
 	}
@@ -205,21 +203,21 @@ func TestViewer_Judge_OtherRow(t *testing.T) {
 	older := *p
 	older.ID = of.ID - 1<<22
 	for _, c := range []struct {
-		name string
-		e    event.Event
-		p    *post.Post
-		of   *post.Post
+		name  string
+		e     event.Event
+		p, of *post.Post
+		want  Reason
 	}{
-		{"other author", event.Event{ID: p.ID, Author: friend2, Origin: of.ID}, p, of},
-		{"other id", event.Event{ID: p.ID + 1<<22, Author: friend, Origin: of.ID}, p, of},
-		{"a post", event.Event{ID: p.ID, Author: friend}, p, nil},
-		{"other origin", event.Event{ID: p.ID, Author: friend, Origin: other.ID}, p, other},
-		{"the row of another origin", p.Event(), p, other},
-		{"no row of the origin", p.Event(), p, nil},
-		{"older than what it reposts", older.Event(), &older, of},
+		{"other author", event.Event{ID: p.ID, Author: friend2, Origin: of.ID}, p, of, Missing},
+		{"other id", event.Event{ID: p.ID + 1<<22, Author: friend, Origin: of.ID}, p, of, Missing},
+		{"a post", event.Event{ID: p.ID, Author: friend}, p, nil, Missing},
+		{"other origin", event.Event{ID: p.ID, Author: friend, Origin: other.ID}, p, other, Missing},
+		{"the row of another origin", p.Event(), p, other, Missing},
+		{"no row of the origin", p.Event(), p, nil, Missing},
+		{"older than what it reposts", older.Event(), &older, of, BeforeOrigin},
 	} {
-		if got := v.Judge(c.e, c.p, c.of); got != Missing {
-			t.Errorf("%s: got %q, want %q", c.name, got, Missing)
+		if got := v.Judge(c.e, c.p, c.of); got != c.want {
+			t.Errorf("%s: got %q, want %q", c.name, got, c.want)
 		}
 	}
 	if got := v.Judge(p.Event(), p, of); got != Stands {
@@ -260,7 +258,7 @@ func TestViewer_Why(t *testing.T) {
 
 // Every reason has a sentence and a verdict, and none is out of reach.
 func TestReason(t *testing.T) {
-	reached := map[Reason]bool{}
+	reached := map[Reason]bool{BeforeOrigin: true}
 	for _, c := range judgeCases {
 		reached[c.want] = true
 	}
@@ -275,7 +273,7 @@ func TestReason(t *testing.T) {
 			t.Errorf("%q has the verdict %d", r, got)
 		}
 	}
-	if got := numReasons.String(); got != "reason 18" {
+	if got := numReasons.String(); got != "reason 19" {
 		t.Errorf("got %q", got)
 	}
 }
