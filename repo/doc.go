@@ -55,6 +55,10 @@
 //	push           append an event to the lines of those followers who are around
 //	pull           read events from the feeds of their authors
 //	warm timeline  a line as it was written to the database
+//	origin         the post that a repost brings; a post brings itself
+//	candidate      an event that may be of a home
+//	occurrence     of a post: an event of a home that is shown and brings it
+//	source         a repost that brings the post of an entry of a home
 //
 //	interaction    one thing an account (the actor) did with another (the target), of a kind
 //	fold           add the interactions of batches to the affinity rows of their actors, once
