@@ -18,16 +18,16 @@ func TestRules_Page_Bounds(t *testing.T) {
 	rules := home.NewRules(4)
 	for _, test := range []struct {
 		name string
-		do   func(w *world)
+		do   func(w *story)
 	}{
-		{"thousands repost the same posts", func(w *world) {
+		{"thousands repost the same posts", func(w *story) {
 			w.posts(5, a)
 			for i := range n {
 				w.follow(uint64(1000 + i))
 				w.repost(uint64(1000+i), w.order[i%5])
 			}
 		}},
-		{"a post is reposted again and again", func(w *world) {
+		{"a post is reposted again and again", func(w *story) {
 			w.post(a, nil)
 			for i := range n / 4 {
 				w.posts(3, b)
@@ -35,20 +35,20 @@ func TestRules_Page_Bounds(t *testing.T) {
 				w.repost(uint64(1000+i), w.order[0])
 			}
 		}},
-		{"nothing is shown", func(w *world) {
+		{"nothing is shown", func(w *story) {
 			w.post(a, nil)
 			for range n {
 				w.reply(a, w.post(stranger, nil))
 			}
 		}},
-		{"one in nine is shown", func(w *world) {
+		{"one in nine is shown", func(w *story) {
 			for i := range n {
 				if id := w.post(a, nil); i%9 > 0 {
 					w.undo(id)
 				}
 			}
 		}},
-		{"reposted and undone again and again", func(w *world) {
+		{"reposted and undone again and again", func(w *story) {
 			w.post(stranger, nil)
 			w.repost(a, w.order[0])
 			for range n {
@@ -56,7 +56,7 @@ func TestRules_Page_Bounds(t *testing.T) {
 			}
 			w.repost(c, w.order[0])
 		}},
-		{"reposts of what is deleted", func(w *world) {
+		{"reposts of what is deleted", func(w *story) {
 			w.post(a, nil)
 			for i := range n {
 				w.follow(uint64(1000 + i))
@@ -65,7 +65,7 @@ func TestRules_Page_Bounds(t *testing.T) {
 			w.undo(w.order[0])
 			w.posts(30, b)
 		}},
-		{"posts, and reposts of what is older than all", func(w *world) {
+		{"posts, and reposts of what is older than all", func(w *story) {
 			w.posts(n, stranger)
 			for i := range n {
 				w.repost(a, w.order[i])
@@ -74,7 +74,7 @@ func TestRules_Page_Bounds(t *testing.T) {
 		}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			w := tableWorld()
+			w := tableStory()
 			w.rules = rules
 			w.Window, w.Reach = rules.Window, rules.Reach
 			test.do(w)
@@ -143,7 +143,7 @@ func TestRules_Page_Rounds(t *testing.T) {
 		{"nothing is", func(int) bool { return true }, 12, 2600},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			w := tableWorld()
+			w := tableStory()
 			w.rules = home.NewRules(80)
 			w.Window, w.Reach = w.rules.Window, w.rules.Reach
 			w.posts(500, stranger)
@@ -171,7 +171,7 @@ func TestRules_Page_Rounds(t *testing.T) {
 // A post was reposted and undone hundreds of times below the page: the last occurrence that
 // is shown is found in few rounds.
 func TestRules_Page_RoundsUndone(t *testing.T) {
-	w := tableWorld()
+	w := tableStory()
 	w.rules = home.NewRules(80)
 	w.repost(a, w.post(stranger, nil))
 	for range 700 {
@@ -207,7 +207,7 @@ func TestRules_Page_Edges(t *testing.T) {
 			t.Errorf("needs %+v of an open span", need)
 		}
 	}
-	w := tableWorld()
+	w := tableStory()
 	w.set(w.post(a, nil), post.Hidden)
 	if got := w.all(t); len(got) > 0 {
 		t.Errorf("got %+v", got)

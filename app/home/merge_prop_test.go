@@ -15,9 +15,9 @@ import (
 const accounts = 20
 
 // draw makes any world.
-func draw(t *rapid.T) *world {
+func draw(t *rapid.T) *story {
 	window := rapid.IntRange(1, 5).Draw(t, "window")
-	w := newWorld(home.Rules{
+	w := newStory(home.Rules{
 		Window: window,
 		Reach:  rapid.IntRange(window, 5*window).Draw(t, "reach"),
 		Passed: rapid.SampledFrom([]int{3, 10, 1000, 1000}).Draw(t, "passed"),
@@ -55,7 +55,7 @@ func draw(t *rapid.T) *world {
 var anyAccount = rapid.Uint64Range(1, accounts)
 
 // anyPost draws one of the newest posts, mostly, or none.
-func anyPost(t *rapid.T, w *world, label string) *post.Post {
+func anyPost(t *rapid.T, w *story, label string) *post.Post {
 	n := len(w.order)
 	if n == 0 {
 		return nil
@@ -66,7 +66,7 @@ func anyPost(t *rapid.T, w *world, label string) *post.Post {
 
 // change adds a post or a repost, or undoes or deletes one. It never brings back what was
 // not shown.
-func change(t *rapid.T, w *world) {
+func change(t *rapid.T, w *story) {
 	author, p := anyAccount.Draw(t, "author"), anyPost(t, w, "of")
 	kind := rapid.IntRange(0, 19).Draw(t, "kind")
 	switch {
@@ -96,7 +96,7 @@ func change(t *rapid.T, w *world) {
 }
 
 // anyTier draws what a tier holds beside the events of the home, and a part of it as span.
-func anyTier(t *rapid.T, w *world) *tier {
+func anyTier(t *rapid.T, w *story) *tier {
 	noise := rapid.Bool().Draw(t, "noise")
 	tier := w.tier(func(uint64) bool { return noise && rapid.Bool().Draw(t, "keep") })
 	from := rapid.IntRange(0, len(tier.all)).Draw(t, "from")
@@ -176,7 +176,7 @@ func TestRules_Page_Walk(t *testing.T) {
 func TestRules_Page_WalkWhileChanging(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w := draw(t)
-		throughout := ids(w.Home(reader))
+		throughout := entryIDs(w.Home(reader))
 		shown := map[uint64]bool{}        // entries
 		twice := map[uint64]bool{}        // posts that stood twice when the walk showed one
 		shownPosts := map[uint64]uint64{} // post: the entry that showed it
@@ -202,7 +202,7 @@ func TestRules_Page_WalkWhileChanging(t *testing.T) {
 			}
 			for range rapid.IntRange(0, 5).Draw(t, "changes") {
 				change(t, w)
-				now := ids(w.Home(reader))
+				now := entryIDs(w.Home(reader))
 				throughout = slices.DeleteFunc(throughout, func(id uint64) bool { return !slices.Contains(now, id) })
 			}
 		}
@@ -219,7 +219,7 @@ func standsBelow(all []hometest.Entry, e hometest.Entry) bool {
 	return slices.ContainsFunc(all, func(o hometest.Entry) bool { return o.Post == e.Post && o.ID < e.ID })
 }
 
-func ids(entries []hometest.Entry) []uint64 {
+func entryIDs(entries []hometest.Entry) []uint64 {
 	var out []uint64
 	for _, e := range entries {
 		out = append(out, e.ID)

@@ -17,8 +17,8 @@ import (
 
 const reader uint64 = 1
 
-// world is a world that changes, and whose home of the reader is read by pages.
-type world struct {
+// story is a world that changes, and whose home of the reader is read by pages.
+type story struct {
 	hometest.World
 	at     time.Time
 	order  []uint64 // the ids of all posts and reposts, oldest first
@@ -27,9 +27,9 @@ type world struct {
 	rounds int // that the last page took
 }
 
-func newWorld(r home.Rules) *world {
+func newStory(r home.Rules) *story {
 	at := time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
-	return &world{at: at, rules: r, World: hometest.World{
+	return &story{at: at, rules: r, World: hometest.World{
 		Now: at, Window: r.Window, Reach: r.Reach,
 		Posts:   map[uint64]*post.Post{},
 		Follows: map[hometest.Pair]hometest.Follow{},
@@ -39,7 +39,7 @@ func newWorld(r home.Rules) *world {
 }
 
 // post adds a post, newer than all others, and returns its id.
-func (w *world) post(author uint64, change func(*post.Post)) uint64 {
+func (w *story) post(author uint64, change func(*post.Post)) uint64 {
 	w.at = w.at.Add(time.Millisecond)
 	p := &post.Post{Author: author}
 	if change != nil {
@@ -51,14 +51,14 @@ func (w *world) post(author uint64, change func(*post.Post)) uint64 {
 	return p.ID
 }
 
-func (w *world) repost(author, origin uint64) uint64 {
+func (w *story) repost(author, origin uint64) uint64 {
 	return w.post(author, func(p *post.Post) { p.Origin, p.Visibility = origin, w.Posts[origin].Visibility })
 }
 
-func (w *world) set(id uint64, s post.State) { w.Posts[id].State = s }
+func (w *story) set(id uint64, s post.State) { w.Posts[id].State = s }
 
 // viewer returns what the product knows of the reader.
-func (w *world) viewer() *home.Viewer {
+func (w *story) viewer() *home.Viewer {
 	v := &home.Viewer{ID: reader, Now: w.Now, Relations: map[uint64]home.Relation{}}
 	is := func(who uint64, bit list.Rel) home.Relation {
 		r := v.Relations[who]
@@ -94,7 +94,7 @@ func (w *world) viewer() *home.Viewer {
 
 // tier holds candidates of the reader's home.
 type tier struct {
-	w        *world
+	w        *story
 	v        *home.Viewer
 	all      []event.Event // newest first
 	from, to int           // of all: what the span has
@@ -102,7 +102,7 @@ type tier struct {
 }
 
 // tier returns one that has all events of the home and such others as keep says.
-func (w *world) tier(keep func(id uint64) bool) *tier {
+func (w *story) tier(keep func(id uint64) bool) *tier {
 	t := &tier{w: w, v: w.viewer()}
 	for _, id := range slices.Backward(w.order) {
 		e := w.Posts[id].Event()
@@ -198,7 +198,7 @@ func same(a, b []hometest.Entry) bool {
 }
 
 // all returns the whole home of the reader, read as one page.
-func (w *world) all(tb testing.TB) []hometest.Entry {
+func (w *story) all(tb testing.TB) []hometest.Entry {
 	t := w.tier(func(uint64) bool { return true })
 	t.open(0, len(t.all))
 	page := t.page(tb, home.Range{Limit: len(t.all) + 1}, nil)
@@ -208,7 +208,7 @@ func (w *world) all(tb testing.TB) []hometest.Entry {
 	return plain(page.Entries)
 }
 
-func names(w *world, entries []hometest.Entry) string {
+func names(w *story, entries []hometest.Entry) string {
 	s := ""
 	for _, e := range entries {
 		s += fmt.Sprintf(" %d:%d", slices.Index(w.order, e.ID), slices.Index(w.order, e.Post))
