@@ -101,6 +101,20 @@ func (m *Memcached) key(account uint64) string {
 	return m.Prefix() + keyKind + strconv.FormatUint(account, 36)
 }
 
+// presences returns the keys of presences, in one piece of memory.
+func (m *Memcached) presences(accounts []uint64) []string {
+	prefix, b, ends := m.Prefix()+keyKind, []byte(nil), make([]int, len(accounts))
+	for i, id := range accounts {
+		b = append(strconv.AppendUint(append(b, prefix...), id, 36), companion...)
+		ends[i] = len(b)
+	}
+	all, keys, from := string(b), make([]string, len(accounts)), 0
+	for i, end := range ends {
+		keys[i], from = all[from:end], end
+	}
+	return keys
+}
+
 func (m *Memcached) presence(key string, nonce uint64) memcache.Command {
 	b := binary.BigEndian.AppendUint64(make([]byte, 0, presenceBytes), nonce)
 	b = binary.BigEndian.AppendUint64(b, uint64(m.Now().Unix()))
@@ -214,10 +228,7 @@ func (m *Memcached) Push(ctx context.Context, events []event.Event, followers []
 }
 
 func (m *Memcached) push(ctx context.Context, records []byte, followers []uint64) error {
-	keys := make([]string, len(followers))
-	for i, id := range followers {
-		keys[i] = m.key(id) + companion
-	}
+	keys := m.presences(followers)
 	held := make([]memcache.Item, len(keys))
 	m.Client.Get(ctx, keys, held)
 	var appends []memcache.Command
