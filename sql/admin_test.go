@@ -33,6 +33,7 @@ var scripts = map[string]func(p *plant, t *testing.T){
 	"count_drift.sql":   (*plant).countDrift,
 	"archive_sizes.sql": (*plant).archiveSizes,
 	"job_history.sql":   (*plant).jobHistory,
+	"timeline.sql":      (*plant).timeline,
 }
 
 func TestAdmin(t *testing.T) {
@@ -46,6 +47,7 @@ func TestAdmin(t *testing.T) {
 var required = map[string]map[string]string{
 	"decode.sql":     {"account": "5000"},
 	"edge.sql":       {"follower": "6000", "followee": "5000"},
+	"timeline.sql":   {"account": "5000"},
 	"hot_growth.sql": {"wait": "0.1"},
 }
 
@@ -115,6 +117,9 @@ func TestAdmin_Required(t *testing.T) {
 		{"decode.sql", map[string]string{"account": "-1"}, "No account: -1 is no number"},
 		{"over_cap.sql", map[string]string{"cap": "'x'"}, "The cap is no number: x"},
 		{"over_cap.sql", map[string]string{"cap": "-1"}, "The cap is no number: -1"},
+		{"timeline.sql", nil, `--init-command="SET @account = `},
+		{"timeline.sql", map[string]string{"account": "4711"}, "No row: account 4711"},
+		{"timeline.sql", map[string]string{"account": "'abc'"}, "No account: abc is no number"},
 		{"edge.sql", nil, `--init-command="SET @follower = 12, @followee = `},
 		{"edge.sql", map[string]string{"follower": "6000"}, "Give both accounts"},
 		{"edge.sql", map[string]string{"followee": "5000"}, "Give both accounts"},

@@ -66,6 +66,7 @@ func newPlant(t *testing.T) *plant {
 	p.sides(p.narrow, 20_000)
 	p.save()
 	p.trim(p.narrow, 40)
+	p.home(p.narrow, someEvents())
 	return p
 }
 
