@@ -47,6 +47,7 @@ var targets = []report.Target{
 	{Work: work.Home, Case: "first page, cold, 1000 authors", Against: peer.DeferredName, AtLeast: 40, Text: "posts read after ids are sorted"},
 	{Work: work.Home, Case: "one post to 10,000 followers", Against: peer.PushName, AtLeast: 3},
 	{Work: work.Home, Case: "one post to 10,000 followers", Against: peer.RedisPushName, AtLeast: 1.5},
+	{Work: work.Home, Case: "over HTTP, first page, 100 authors", Against: "echo, fixed body", AtLeast: 0.5},
 	{Work: work.Home, Case: "on disk", Against: peer.PushName, AtLeast: 10, Text: "pages of the tables"},
 	{Work: work.Home, Case: "in memory", Against: peer.RedisPushName, AtLeast: 10},
 	{Work: "http", Case: "relationships of 40", Against: "echo, fixed body", AtLeast: 0.6},

@@ -44,7 +44,7 @@ const (
 )
 
 // peerNames are those of all peers, of graphs and of homes.
-var peerNames = slices.Concat(peer.Names, peer.HomeNames)
+var peerNames = append(slices.Clone(peer.Names), peer.HomeNames[1:]...)
 
 func workNames() (names []string) {
 	for _, w := range work.Works {

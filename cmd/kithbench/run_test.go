@@ -38,7 +38,7 @@ func TestRunCmd_Check(t *testing.T) {
 		{"Contend", func(c *runCmd) { c.Works, c.Peers = []string{"contend"}, []string{"twotable"} }, "contend needs one of the peers [kith]"},
 		{"Memory", func(c *runCmd) { c.Works, c.Peers = []string{"memory"}, []string{"kith-alone"} }, "memory needs one of the peers [kith]"},
 		{"Home", func(c *runCmd) { c.Works, c.Peers = []string{"home"}, []string{"sql-pull", "redis-push"} }, ""},
-		{"HomeOfAGraphPeer", func(c *runCmd) { c.Works, c.Peers = []string{"home"}, []string{"redis"} }, "home needs one of the peers"},
+		{"HomeOfAGraphPeer", func(c *runCmd) { c.Works, c.Peers = []string{"home"}, []string{"twotable"} }, "home needs one of the peers"},
 		{"States", func(c *runCmd) { c.Works, c.Peers = []string{"states"}, []string{"naive"} }, "states needs one of"},
 		{"NoRounds", func(c *runCmd) { c.Rounds = 0 }, "--rounds"},
 		{"NoSpan", func(c *runCmd) { c.Span = 0 }, "--span"},

@@ -29,17 +29,16 @@ type Home interface {
 // Tier is where a home is that is about to be read.
 type Tier string
 
-// Hot is the fastest place that a peer has, Warm a row of a database, Cold nowhere.
+// Hot is the fastest place that a peer has, Cold nowhere.
 const (
 	Hot  Tier = "hot"
-	Warm Tier = "warm"
 	Cold Tier = "cold"
 )
 
 // Tiered is a home peer that keeps homes in tiers.
 type Tiered interface {
 	Home
-	// Cool puts homes into a tier.
+	// Cool puts homes into a tier. For Hot it does nothing: who reads a home makes it hot.
 	Cool(ctx context.Context, t Tier, readers []uint64) error
 }
 
@@ -51,15 +50,18 @@ const (
 	RedisPushName = "redis-push"        // a sorted set for each home
 )
 
-// HomeNames are all home peers, in the order of tables and turns.
-var HomeNames = []string{PullName, DeferredName, PushName, RedisPushName}
+// HomeNames are all home peers, kith first, in the order of tables and turns.
+var HomeNames = []string{KithName, PullName, DeferredName, PushName, RedisPushName}
 
 // HomeCap is how many entries a home keeps.
 const HomeCap = 450
 
 // OpenHome opens a home peer on servers where it was not opened before.
 func OpenHome(ctx context.Context, s *server.Servers, name string) (Home, error) {
-	if name == RedisPushName {
+	switch name {
+	case KithName:
+		return openKithHome(ctx, s)
+	case RedisPushName:
 		return openRedisHome(ctx, s.Redis)
 	}
 	dsn, err := s.CreateDatabase(ctx, name)

@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"net"
 	"slices"
 	"strings"
@@ -35,7 +34,7 @@ type Kith struct {
 	memcached *server.Store // has only this peer's rows; nil if there is none
 	pool      *sqlx.DB
 	cache     cache.Cache
-	client    io.Closer // of memcached; nil if there is none
+	client    *memcache.Client // nil if there is none
 	rows      *relation.Store
 	people    *account.Store
 	committer *committer.Committer[*relation.Draft, relation.Row]

@@ -42,7 +42,7 @@ func (b *Bench) home(ctx context.Context, _ []peer.Peer) error {
 		defer p.Close()
 		h.peers = append(h.peers, p)
 	}
-	for _, step := range []func(context.Context) error{h.load, h.check, h.space, h.pages, h.fanOut, h.mix} {
+	for _, step := range []func(context.Context) error{h.load, h.space, h.check, h.pages, h.fanOut, h.mix, h.http} {
 		if err := step(ctx); err != nil {
 			return err
 		}
@@ -107,9 +107,12 @@ func (h *homes) online() (ids []uint64) {
 	return ids
 }
 
-// warmUp has readers read their first page, by several at once, so that they are around and
-// their homes are in the fastest place that a peer has.
+// warmUp has readers of a peer with tiers read their first page, by several at once: then they
+// are around, and their homes are hot.
 func (h *homes) warmUp(ctx context.Context, p peer.Home, readers []uint64) error {
+	if _, ok := p.(peer.Tiered); !ok {
+		return nil
+	}
 	all, ctx := errgroup.WithContext(ctx)
 	all.SetLimit(askers)
 	for _, id := range readers {
@@ -131,8 +134,12 @@ func (h *homes) only(names ...string) (some []peer.Home) {
 	return some
 }
 
+// atHand are the peers that many clients ask at once. With the query of sql-pull, which is for
+// one client, that would take minutes.
+var atHand = []string{peer.KithName, peer.DeferredName, peer.PushName, peer.RedisPushName}
+
 // pages reads first pages: of homes in the fastest place that a peer has, by many clients at
-// once, and by one client of those that are only in a row of kith's database, or nowhere.
+// once, and by one client of those that have to be made.
 func (h *homes) pages(ctx context.Context) error {
 	var loads []load
 	for _, n := range feed.Follows {
@@ -141,7 +148,7 @@ func (h *homes) pages(ctx context.Context) error {
 			readers[i] = feed.Reader(n, i)
 		}
 		loads = append(loads, rate(Home, fmt.Sprintf("first page, hot, %d authors", n), "pages/s",
-			each(h.peers, func(ctx context.Context, p peer.Home, round int) (report.Round, error) {
+			each(h.only(atHand...), func(ctx context.Context, p peer.Home, round int) (report.Round, error) {
 				if err := h.warmUp(ctx, p, readers); err != nil {
 					return report.Round{}, err
 				}
@@ -150,19 +157,14 @@ func (h *homes) pages(ctx context.Context) error {
 					return err
 				})
 			})))
-		for _, t := range []struct {
-			tier  peer.Tier
-			peers []peer.Home
-		}{{peer.Warm, h.only(peer.KithName, peer.PushName)}, {peer.Cold, h.only(peer.KithName, peer.PullName, peer.DeferredName)}} {
-			loads = append(loads, latency(Home, fmt.Sprintf("first page, %s, %d authors", t.tier, n),
-				each(t.peers, func(ctx context.Context, p peer.Home, _ int) (report.Round, error) {
-					return h.alone(ctx, func(i int) error { return cool(ctx, p, t.tier, readers[i%len(readers)]) },
-						func(ctx context.Context, i int) error {
-							_, err := p.Page(ctx, readers[i%len(readers)], 0, homePage)
-							return err
-						})
-				})))
-		}
+		loads = append(loads, latency(Home, fmt.Sprintf("first page, cold, %d authors", n),
+			each(h.only(peer.KithName, peer.PullName, peer.DeferredName), func(ctx context.Context, p peer.Home, _ int) (report.Round, error) {
+				reader := func(i int) uint64 { return readers[i%len(readers)] }
+				return h.alone(ctx, func(i int) error { return cool(ctx, p, peer.Cold, reader(i)) }, func(ctx context.Context, i int) error {
+					_, err := p.Page(ctx, reader(i), 0, homePage)
+					return err
+				})
+			})))
 	}
 	return h.run(ctx, loads...)
 }
@@ -228,13 +230,14 @@ func (h *homes) text() string { return feed.Text(len(h.world.Posts) + int(h.text
 // that posted.
 func (h *homes) mix(ctx context.Context) error {
 	return h.run(ctx, rate(Home, "1 post to 100 reads", "actions/s",
-		each(h.peers, func(ctx context.Context, p peer.Home, round int) (report.Round, error) {
+		each(h.only(atHand...), func(ctx context.Context, p peer.Home, round int) (report.Round, error) {
 			if err := h.warmUp(ctx, p, h.readers); err != nil {
 				return report.Round{}, err
 			}
 			posts := make([]map[uint64]uint64, mixClients) // of each client: the author's last
+			var actions atomic.Int64
 			r, err := drive(ctx, mixClients, h.Span, uint64(round), func(ctx context.Context, c *client) (err error) {
-				if c.IntN(101) > 0 {
+				if actions.Add(1)%101 != 1 {
 					_, err = p.Page(ctx, h.readers[c.IntN(len(h.readers))], 0, homePage)
 					return err
 				}
@@ -255,4 +258,27 @@ func (h *homes) mix(ctx context.Context) error {
 			}
 			return r, err
 		})))
+}
+
+// http asks `kith serve` for the first page of a reader who follows 100 authors, and a handler
+// that always sends the same bytes.
+func (h *homes) http(ctx context.Context) error {
+	if len(h.only(peer.KithName)) == 0 {
+		return nil
+	}
+	kith, err := h.startKith(ctx, peer.KithName, peer.HomeDatabase)
+	if err != nil {
+		return err
+	}
+	token, err := signIn(ctx, feed.Reader(100, 0))
+	if err != nil {
+		return err
+	}
+	path := fmt.Sprintf("/api/v1/timelines/home?limit=%d", homePage)
+	fixed, err := startFixed(ctx, kith.url+path, token)
+	if err != nil {
+		return err
+	}
+	defer fixed.Stop()
+	return h.run(ctx, rate(Home, "over HTTP, first page, 100 authors", "answers/s", h.getting([]*site{kith, fixed}, path, token)))
 }

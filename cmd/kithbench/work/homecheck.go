@@ -35,7 +35,7 @@ func (h *homes) check(ctx context.Context) error {
 		for _, p := range h.peers {
 			tiers := []peer.Tier{peer.Hot}
 			if _, ok := p.(peer.Tiered); ok {
-				tiers = []peer.Tier{peer.Cold, peer.Hot, peer.Warm}
+				tiers = []peer.Tier{peer.Cold, peer.Hot}
 			}
 			for _, tier := range tiers {
 				if err := cool(ctx, p, tier, reader); err != nil {

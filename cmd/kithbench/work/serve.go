@@ -56,10 +56,10 @@ func startSite(ctx context.Context, name string, command func(address string) *e
 // secret signs the tokens of the servers.
 const secret = "a secret of the benchmark, at least 32 bytes"
 
-// startKith builds kith from this checkout and serves the database of a peer, until the
+// startKith builds kith from this checkout and serves a database of a peer, until the
 // benchmark ends. The works http and memory share a server.
-func (b *Bench) startKith(ctx context.Context, name string) (*site, error) {
-	if s := b.sites[name]; s != nil {
+func (b *Bench) startKith(ctx context.Context, name, database string) (*site, error) {
+	if s := b.sites[database]; s != nil {
 		return s, nil
 	}
 	memcached := ""
@@ -76,8 +76,9 @@ func (b *Bench) startKith(ctx context.Context, name string) (*site, error) {
 	}
 	s, err := startSite(ctx, name, func(address string) *exec.Cmd {
 		cmd := exec.Command(program, "serve")
-		cmd.Env = append(os.Environ(), "KITH_MYSQL_DSN="+b.Servers.DSN(name), "KITH_MEMCACHED="+memcached, "KITH_LISTEN="+address,
-			"KITH_TOKEN_SECRET="+secret, "KITH_RATE_LIMIT=1000000000", "KITH_LOG_LEVEL=warn")
+		cmd.Env = append(os.Environ(), "KITH_MYSQL_DSN="+b.Servers.DSN(database), "KITH_MEMCACHED="+memcached, "KITH_LISTEN="+address,
+			"KITH_TOKEN_SECRET="+secret, "KITH_RATE_LIMIT=1000000000", "KITH_LOG_LEVEL=warn",
+			fmt.Sprintf("KITH_HOME_CAP=%d", peer.HomeCap))
 		return cmd
 	})
 	if err != nil {
@@ -86,7 +87,7 @@ func (b *Bench) startKith(ctx context.Context, name string) (*site, error) {
 	if b.sites == nil {
 		b.sites = map[string]*site{}
 	}
-	b.sites[name] = s
+	b.sites[database] = s
 	return s, nil
 }
 
@@ -132,7 +133,7 @@ const connections = 64
 func (b *Bench) http(ctx context.Context, peers []peer.Peer) error {
 	var sites []*site
 	for _, p := range peers {
-		s, err := b.startKith(ctx, p.Name())
+		s, err := b.startKith(ctx, p.Name(), p.Name())
 		if err != nil {
 			return err
 		}
@@ -148,32 +149,41 @@ func (b *Bench) http(ctx context.Context, peers []peer.Peer) error {
 		{"relationships of 40", relationships()},
 		{"followers page", fmt.Sprintf("/api/v1/accounts/%d/followers?limit=%d", accounts[len(accounts)/20], pageSize)},
 	} {
-		body, err := get(sites[0].url+q.path, token)
-		if err != nil {
-			return err
-		}
-		fixed, err := startSite(ctx, "echo, fixed body", func(address string) *exec.Cmd {
-			cmd := exec.Command(os.Args[0], "fixed", "--listen="+address)
-			cmd.Stdin = bytes.NewReader(body)
-			return cmd
-		})
+		fixed, err := startFixed(ctx, sites[0].url+q.path, token)
 		if err != nil {
 			return err
 		}
 		defer fixed.Stop()
-		var turns []turn
-		for _, s := range append(slices.Clone(sites), fixed) {
-			turns = append(turns, turn{s.name, func(ctx context.Context, round int) (report.Round, error) {
-				c := newHTTPClient()
-				return drive(ctx, connections, b.Span, uint64(round), func(context.Context, *client) error {
-					_, err := send(c, "GET", s.url+q.path, token)
-					return err
-				})
-			}})
-		}
-		loads = append(loads, rate("http", q.name, "answers/s", turns))
+		loads = append(loads, rate("http", q.name, "answers/s", b.getting(append(slices.Clone(sites), fixed), q.path, token)))
 	}
 	return b.run(ctx, loads...)
+}
+
+// startFixed starts a handler that always sends what another site answers now.
+func startFixed(ctx context.Context, url, token string) (*site, error) {
+	body, err := get(url, token)
+	if err != nil {
+		return nil, err
+	}
+	return startSite(ctx, "echo, fixed body", func(address string) *exec.Cmd {
+		cmd := exec.Command(os.Args[0], "fixed", "--listen="+address)
+		cmd.Stdin = bytes.NewReader(body)
+		return cmd
+	})
+}
+
+// getting makes turns in which clients ask sites the same.
+func (b *Bench) getting(sites []*site, path, token string) (turns []turn) {
+	for _, s := range sites {
+		turns = append(turns, turn{s.name, func(ctx context.Context, round int) (report.Round, error) {
+			c := newHTTPClient()
+			return drive(ctx, connections, b.Span, uint64(round), func(context.Context, *client) error {
+				_, err := send(c, "GET", s.url+path, token)
+				return err
+			})
+		}})
+	}
+	return turns
 }
 
 // relationships asks about 40 accounts that the smallest viewer knows.
@@ -229,7 +239,7 @@ const (
 // first pools and caches fill.
 func (b *Bench) memory(ctx context.Context, _ []peer.Peer) error {
 	b.Progress("memory", fmt.Sprintf("mixed for %v", b.Memory), peer.KithName, 0)
-	s, err := b.startKith(ctx, peer.KithName)
+	s, err := b.startKith(ctx, peer.KithName, peer.KithName)
 	if err != nil {
 		return err
 	}
