@@ -186,8 +186,7 @@ func (r *read) begin(ctx context.Context, want Range) error {
 	if at == 0 && !want.Oldest || at > line.Floor || line.Floor == 0 {
 		r.span.Events, r.low = line.Events, line.Floor
 		r.span.Top, r.span.Bottom = true, line.Floor == 0
-		r.known()
-		return nil
+		return r.sift(ctx)
 	}
 	r.low, r.high = at+1, at // nothing yet
 	return r.extend(ctx, Need{Up: true, Down: true}, leastSpan)
@@ -212,8 +211,7 @@ func (r *read) extend(ctx context.Context, need Need, n int) error {
 		}
 		r.span.Events, r.high, r.span.Top = append(found, r.span.Events...), reach, end
 	}
-	r.known()
-	return nil
+	return r.sift(ctx)
 }
 
 // loadFeeds loads the feeds of all whom the reader follows, and the reader's.
@@ -228,15 +226,22 @@ func (r *read) loadFeeds(ctx context.Context) error {
 	return err
 }
 
-// known brings the verdicts of a span in line with its events.
-func (r *read) known() {
-	r.span.Verdicts = make([]Verdict, len(r.span.Events))
-	if len(r.verdicts) == 0 {
-		return
-	}
+// sift brings the verdicts of a span in line with its events.
+func (r *read) sift(ctx context.Context) error {
+	authors := make([]uint64, len(r.span.Events))
 	for i, e := range r.span.Events {
-		r.span.Verdicts[i] = r.verdicts[e.ID]
+		authors[i] = e.Author
 	}
+	if err := r.relate(ctx, authors); err != nil {
+		return err
+	}
+	r.span.Verdicts = r.viewer.Sift(r.span.Events)
+	for i, e := range r.span.Events {
+		if v, ok := r.verdicts[e.ID]; ok {
+			r.span.Verdicts[i] = v
+		}
+	}
+	return nil
 }
 
 // judge finds the verdicts of events of the span.
@@ -251,7 +256,7 @@ func (r *read) judge(ctx context.Context, at []int) error {
 	}
 	var concerned []uint64
 	for i := range posts {
-		concerned = Concerned(append(concerned, r.span.Events[at[i]].Author), &posts[i], origins[posts[i].Origin])
+		concerned = Concerned(concerned, &posts[i], origins[posts[i].Origin])
 	}
 	if err := r.relate(ctx, concerned); err != nil {
 		return err

@@ -132,13 +132,9 @@ func (s *Service) Counts(ctx context.Context, ids []uint64) ([]Counts, error) {
 	}
 	out := make([]Counts, len(rows))
 	for i := range rows {
-		newest, err := rows[i].Newest()
-		if err != nil {
-			return nil, app.From(err)
-		}
 		out[i].Statuses = rows[i].Statuses
-		if newest != 0 {
-			out[i].Last = event.Time(newest).UnixMilli()
+		if id := rows[i].Newest; id != 0 {
+			out[i].Last = event.Time(id).UnixMilli()
 		}
 	}
 	return out, nil

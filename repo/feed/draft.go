@@ -41,21 +41,20 @@ type wants struct {
 	keys    []Key
 	reposts []uint64
 	posts   []uint64
-	older   bool
+	newest  []uint64
 }
 
 type facts struct {
 	keys    map[Key]uint64
 	reposts map[uint64]uint64
 	posts   map[uint64]post.Post
-	older   []event.Event
-	oldest  bool // older was read
+	newest  map[uint64]uint64 // the newest live post below each of wants.newest
 }
 
 func openRow(r Row, f *facts) (*Draft, error) {
 	events, _, err := r.Events(make([]event.Event, 0, MaxEvents+1))
 	if f == nil {
-		f = &facts{keys: map[Key]uint64{}, reposts: map[uint64]uint64{}, posts: map[uint64]post.Post{}}
+		f = &facts{keys: map[Key]uint64{}, reposts: map[uint64]uint64{}, posts: map[uint64]post.Post{}, newest: map[uint64]uint64{}}
 	}
 	return &Draft{row: r, events: events, facts: f, work: work{keys: map[Key]uint64{}, reposts: map[uint64]uint64{}}}, err
 }
@@ -69,7 +68,7 @@ func (d *Draft) Size() int { return len(d.row.packed) }
 // Lacks reports whether edits want what was not read.
 func (d *Draft) Lacks() bool {
 	w := &d.wants
-	return len(w.keys) > 0 || len(w.reposts) > 0 || len(w.posts) > 0 || w.older
+	return len(w.keys) > 0 || len(w.reposts) > 0 || len(w.posts) > 0 || len(w.newest) > 0
 }
 
 // PulledSince is since when the author is not pushed, 0 where it is.
@@ -138,7 +137,7 @@ func (d *Draft) Post(id uint64) (post.Post, error) {
 // is not nil, is remembered for it.
 func (d *Draft) Add(p *post.Post, k *Key, tasks ...task.Task) {
 	d.dirty = true
-	d.row.LastID = p.ID
+	d.row.LastID, d.row.Newest = p.ID, p.ID
 	d.row.Statuses++
 	d.events = slices.Insert(d.events, 0, p.Event())
 	d.work.posts = append(d.work.posts, p)
@@ -151,15 +150,19 @@ func (d *Draft) Add(p *post.Post, k *Key, tasks ...task.Task) {
 	}
 }
 
-// SetState gives a post that Post returned another state. One that is deleted leaves the
-// feed; one that is hidden stays there, since it may be shown again.
+// SetState gives a post that Post returned another state. Its event stays in the feed, since
+// homes count it (app/home).
 func (d *Draft) SetState(p post.Post, to post.State, tasks ...task.Task) error {
 	if to == post.Deleted && p.State != post.Deleted {
-		if d.row.Floor != 0 && len(d.events) <= refillEvents && !d.refill() {
-			return ErrRecall
+		if p.ID == d.row.Newest {
+			next, ok := d.facts.newest[p.ID]
+			if !ok {
+				d.wants.newest = append(d.wants.newest, p.ID)
+				return ErrRecall
+			}
+			d.row.Newest = next
 		}
 		d.row.Statuses -= min(d.row.Statuses, 1)
-		d.events = slices.DeleteFunc(d.events, func(e event.Event) bool { return e.ID == p.ID })
 		if p.Origin != 0 {
 			d.work.reposts[p.Origin] = 0
 		}
@@ -173,27 +176,6 @@ func (d *Draft) SetState(p post.Post, to post.State, tasks ...task.Task) error {
 	d.work.states = append(slices.DeleteFunc(d.work.states, func(s *post.Post) bool { return s.ID == p.ID }), &next)
 	d.work.tasks = append(d.work.tasks, tasks...)
 	return nil
-}
-
-// refillEvents is how many events are read when fewer than so many are left.
-const refillEvents = MaxEvents / 2
-
-// refill adds older events of the author to a feed that has lost many.
-func (d *Draft) refill() bool {
-	if !d.facts.oldest {
-		d.wants.older = true
-		return false
-	}
-	for _, e := range d.facts.older {
-		if n := len(d.events); e.ID < d.row.Floor && (n == 0 || e.ID < d.events[n-1].ID) {
-			d.events = append(d.events, e)
-		}
-	}
-	d.row.Floor = 0
-	if len(d.facts.older) == refillEvents {
-		d.row.Floor = d.events[len(d.events)-1].ID
-	}
-	return true
 }
 
 // pack returns the row as it is to be stored.

@@ -1,8 +1,8 @@
 // Package feed keeps author feeds: what each author posted and reposted last.
 //
 // A feed is a versioned row (package row): the newest 800 events of its author, packed
-// (package event), the number of all, and the highest id that the author ever had. Older
-// events are found in the table post.
+// (package event), the number of posts, and the highest id that the author ever had. Older
+// events are found in the table post. Events of deleted posts stay, in both.
 //
 // All that an author does to its own posts is an edit of its feed, through a committer. The
 // swap of the feed's row brings the rest in the same transaction, all of it in the author's
@@ -42,6 +42,8 @@ type Row struct {
 	row.Meta
 	Statuses uint32 // posts and reposts that are not deleted
 	LastID   uint64 // the highest id that the author ever had
+	// Newest is the newest post that is not deleted, 0: none of those that the row has.
+	Newest uint64
 	// Floor is the id from which on the row has all events; 0: it has all there are.
 	Floor uint64
 	// PulledSince is since when the events of the author are not pushed, in unix
@@ -87,32 +89,23 @@ func (r *Row) read(dst []event.Event, packed []byte) ([]event.Event, error) {
 	return dst, err
 }
 
-// Newest returns the id of the author's newest event, 0 where there is none.
-func (r *Row) Newest() (uint64, error) {
-	events, _, err := r.Head(nil)
-	if err != nil || len(events) == 0 {
-		return 0, err
-	}
-	return events[0].ID, nil
-}
-
 // kind is how feeds are stored and cached. The head is
 //
-//	statuses, last id, floor, pulled since: uvarints
+//	statuses, last id, newest id, floor, pulled since: uvarints
 //	1 byte     1: the events that follow are all that the row has, and there is no body
 //	           0: they are the newest, and the body has all
 //	events     packed
 func kind() row.Kind[Row] {
 	return row.Kind[Row]{
 		Table:   `author_feed`,
-		Columns: []string{`list`, `statuses`, `last_id`, `floor_id`, `pulled_since`},
+		Columns: []string{`list`, `statuses`, `last_id`, `newest_id`, `floor_id`, `pulled_since`},
 		Meta:    func(r *Row) *row.Meta { return &r.Meta },
 		Empty:   func(m row.Meta) Row { return Row{Meta: m} },
 		Scan: func(r *Row, scan func(...any) error) error {
-			return scan(&r.packed, &r.Statuses, &r.LastID, &r.Floor, &r.PulledSince)
+			return scan(&r.packed, &r.Statuses, &r.LastID, &r.Newest, &r.Floor, &r.PulledSince)
 		},
 		Values: func(args []any, r *Row) ([]any, error) {
-			return append(args, r.packed, r.Statuses, r.LastID, r.Floor, r.PulledSince), nil
+			return append(args, r.packed, r.Statuses, r.LastID, r.Newest, r.Floor, r.PulledSince), nil
 		},
 		Key:      "e1:",
 		Pack:     pack,
@@ -123,7 +116,7 @@ func kind() row.Kind[Row] {
 
 func pack(r *Row) (head, body []byte) {
 	head = make([]byte, 0, 64)
-	for _, n := range [...]uint64{uint64(r.Statuses), r.LastID, r.Floor, uint64(r.PulledSince)} {
+	for _, n := range [...]uint64{uint64(r.Statuses), r.LastID, r.Newest, r.Floor, uint64(r.PulledSince)} {
 		head = binary.AppendUvarint(head, n)
 	}
 	events, err := event.ReadFeed(nil, r.packed, r.ID)
@@ -141,8 +134,8 @@ var errCached = errors.New("bad cached feed")
 
 func unpack(m row.Meta, head, body []byte, partial bool) (Row, error) {
 	r := Row{Meta: m}
-	var n [4]uint64
-	for i, most := range [...]uint64{math.MaxUint32, list.MaxID, list.MaxID, math.MaxUint32} {
+	var n [5]uint64
+	for i, most := range [...]uint64{math.MaxUint32, list.MaxID, list.MaxID, list.MaxID, math.MaxUint32} {
 		v, size := binary.Uvarint(head)
 		if size <= 0 || v > most {
 			return Row{}, errCached
@@ -152,7 +145,7 @@ func unpack(m row.Meta, head, body []byte, partial bool) (Row, error) {
 	if len(head) == 0 || head[0] > 1 {
 		return Row{}, errCached
 	}
-	r.Statuses, r.LastID, r.Floor, r.PulledSince = uint32(n[0]), n[1], n[2], uint32(n[3])
+	r.Statuses, r.LastID, r.Newest, r.Floor, r.PulledSince = uint32(n[0]), n[1], n[2], n[3], uint32(n[4])
 	switch {
 	case head[0] == 1:
 		r.packed = head[1:]

@@ -223,14 +223,22 @@ func (s *Store) learn(ctx context.Context, tx *sqlx.Tx, id uint64, d *Draft) err
 		}
 		maps.Copy(d.facts.posts, found)
 	}
-	if d.wants.older {
-		older, err := s.posts.LockedEvents(ctx, tx, id, repo.IDRange{Before: d.row.Floor, Limit: refillEvents})
+	for _, below := range d.wants.newest {
+		newest, err := s.posts.Newest(ctx, tx, id, below, oldest(d.events))
 		if err != nil {
 			return err
 		}
-		d.facts.older, d.facts.oldest = older, true
+		d.facts.newest[below] = newest
 	}
 	return nil
+}
+
+// oldest returns the id of the last of events.
+func oldest(events []event.Event) uint64 {
+	if len(events) == 0 {
+		return 0
+	}
+	return events[len(events)-1].ID
 }
 
 // Events returns a part of an author's events, newest first: from its feed where that has

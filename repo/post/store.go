@@ -105,25 +105,29 @@ func (s *Store) SetState(ctx context.Context, tx *sqlx.Tx, p *Post) error {
 	return err
 }
 
-// Events returns a part of an author's events, newest first, without those of deleted
-// posts. Index: by_author (bucket, author_id, id), a range.
+// Events returns a part of an author's events, newest first, deleted ones too. Index:
+// by_author (bucket, author_id, id), a range.
 func (s *Store) Events(ctx context.Context, author uint64, r repo.IDRange) ([]event.Event, error) {
-	return events(ctx, s.db, author, r)
-}
-
-// LockedEvents is Events in a transaction that has the lock of the author's feed.
-func (s *Store) LockedEvents(ctx context.Context, tx *sqlx.Tx, author uint64, r repo.IDRange) ([]event.Event, error) {
-	return events(ctx, tx, author, r)
-}
-
-func events(ctx context.Context, q sqlx.QueryerContext, author uint64, r repo.IDRange) ([]event.Event, error) {
 	var out []event.Event
-	err := sqlx.SelectContext(ctx, q, &out, `SELECT id, author_id AS author, origin_id AS origin FROM post WHERE bucket = ? AND author_id = ? AND id > ? AND id < ? AND state <> ?`+r.Order(`id`),
-		repo.Bucket(author), author, r.After, r.Below(), Deleted, r.Limit)
+	err := s.db.SelectContext(ctx, &out, `SELECT id, author_id AS author, origin_id AS origin FROM post WHERE bucket = ? AND author_id = ? AND id > ? AND id < ?`+r.Order(`id`),
+		repo.Bucket(author), author, r.After, r.Below(), r.Limit)
 	if err != nil {
 		return nil, fmt.Errorf("load posts of %d: %w", author, db.Wrap(err))
 	}
 	return repo.NewestFirst(out, r), nil
+}
+
+// Newest returns the newest post of an author below an id, and not below another, that is
+// not deleted; 0 where there is none. Index: by_author, a range as long as the deleted posts
+// in it.
+func (s *Store) Newest(ctx context.Context, tx *sqlx.Tx, author, below, from uint64) (uint64, error) {
+	var ids []uint64
+	err := tx.SelectContext(ctx, &ids, `SELECT id FROM post WHERE bucket = ? AND author_id = ? AND id >= ? AND id < ? AND state <> ? ORDER BY id DESC LIMIT 1`,
+		repo.Bucket(author), author, from, below, Deleted)
+	if err != nil || len(ids) == 0 {
+		return 0, db.Wrap(err)
+	}
+	return ids[0], nil
 }
 
 // Part is which of an author's events are wanted.
@@ -146,8 +150,8 @@ func (s *Store) Parts(ctx context.Context, parts []Part) ([]event.Event, error) 
 			if i > 0 {
 				query.WriteString(` UNION ALL `)
 			}
-			query.WriteString(`(SELECT id, author_id AS author, origin_id AS origin FROM post WHERE bucket = ? AND author_id = ? AND id > ? AND id < ? AND state <> ?` + p.Order(`id`) + `)`)
-			args = append(args, repo.Bucket(p.Author), p.Author, p.After, p.Below(), Deleted, p.Limit)
+			query.WriteString(`(SELECT id, author_id AS author, origin_id AS origin FROM post WHERE bucket = ? AND author_id = ? AND id > ? AND id < ?` + p.Order(`id`) + `)`)
+			args = append(args, repo.Bucket(p.Author), p.Author, p.After, p.Below(), p.Limit)
 		}
 		var found []event.Event
 		if err := s.db.SelectContext(ctx, &found, query.String(), args...); err != nil {

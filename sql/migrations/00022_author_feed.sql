@@ -12,6 +12,7 @@ CREATE TABLE IF NOT EXISTS author_feed (
     list         MEDIUMBLOB        NOT NULL COMMENT 'the newest events, packed',
     statuses     INT UNSIGNED      NOT NULL COMMENT 'posts and reposts that are not deleted',
     last_id      BIGINT UNSIGNED   NOT NULL COMMENT 'the highest id that the author ever had',
+    newest_id    BIGINT UNSIGNED   NOT NULL COMMENT 'the newest of list that is not deleted, 0: none',
     floor_id     BIGINT UNSIGNED   NOT NULL COMMENT 'list has all events from this id on; 0: all',
     pulled_since INT UNSIGNED      NOT NULL COMMENT 'unix seconds; followers pull the events since then, 0: they are pushed',
     updated_at   INT UNSIGNED      NOT NULL COMMENT 'unix seconds; 0: the row counts as empty',
