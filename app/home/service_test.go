@@ -9,6 +9,7 @@ import (
 	"kith/app/home"
 	"kith/app/post"
 	"kith/app/post/posttest"
+	apptask "kith/app/task"
 	"kith/repo/cache"
 	"kith/repo/committer"
 	"kith/repo/db"
@@ -36,6 +37,7 @@ type config struct {
 	noPush      bool
 	limit       int
 	recheck     time.Duration
+	tasks       func(*apptask.Runner) post.Runner
 }
 
 const patience = 30 * time.Second
@@ -49,7 +51,7 @@ func newWorld(t *testing.T, c config) *world {
 		c.lines = timeline.NewNone()
 	}
 	pool := dbtest.Open(t, db.Config{DSN: dbtest.DSN(t), MaxOpen: 32})
-	w := &world{t: t, World: posttest.New(t, posttest.Config{DB: pool, Cache: c.cache, Push: !c.noPush}), lines: c.lines}
+	w := &world{t: t, World: posttest.New(t, posttest.Config{DB: pool, Cache: c.cache, Push: !c.noPush, Tasks: c.tasks}), lines: c.lines}
 	w.Service = home.New(home.Config{Relations: w.Rows, Posts: w.Posts, Feeds: w.Feeds, Events: w.Stored, Lines: c.lines, Now: w.Now,
 		Cap: c.cap, Window: c.window, Push: !c.noPush, Recheck: c.recheck})
 	edits := committer.New(w.Feeds, committer.Config{})

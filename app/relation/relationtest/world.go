@@ -42,6 +42,7 @@ type World struct {
 	Rows     *rows.Store
 	Accounts *account.Store
 	Clock    atomic.Int64 // unix seconds
+	Millis   atomic.Int64 // past that
 
 	tb testing.TB
 }
@@ -63,7 +64,9 @@ func New(tb testing.TB, c Config) *World {
 }
 
 // Now is what the clock says.
-func (w *World) Now() time.Time { return time.Unix(w.Clock.Load(), 0) }
+func (w *World) Now() time.Time {
+	return time.Unix(w.Clock.Load(), 0).Add(time.Duration(w.Millis.Load()) * time.Millisecond)
+}
 
 // People makes n accounts.
 func (w *World) People(n int) []uint64 {

@@ -1,0 +1,349 @@
+package home_test
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"kith/app/home"
+	"kith/app/home/hometest"
+	"kith/app/post"
+	apprelation "kith/app/relation"
+	apptask "kith/app/task"
+	"kith/repo/accepttest"
+	"kith/repo/account"
+	"kith/repo/cache"
+	"kith/repo/dbtest"
+	"kith/repo/memcache"
+	"kith/repo/memcachetest"
+	posts "kith/repo/post"
+	"kith/repo/task"
+	"kith/repo/timeline"
+)
+
+// higgs is the real graph and the real events of TestAccept_Higgs, replayed by two
+// processes that share a database and a memcached.
+type higgs struct {
+	t       *testing.T
+	a, b    *world
+	killed  atomic.Bool
+	server  *memcachetest.Server
+	follows []hometest.Pair
+	readers []uint64
+
+	mu     sync.Mutex
+	newest map[uint64]uint64 // the newest post of each account
+	failed atomic.Int64
+}
+
+// crashing is a Runner whose process ends: what it has not done it never does.
+type crashing struct {
+	*apptask.Runner
+	dead *atomic.Bool
+}
+
+func (c crashing) Do(ctx context.Context, t task.Task) error {
+	if c.dead.Load() {
+		return nil
+	}
+	return c.Runner.Do(ctx, t)
+}
+
+func (c crashing) Go(t task.Task) {
+	if !c.dead.Load() {
+		c.Runner.Go(t)
+	}
+}
+
+// The events of the days around the announcement of the Higgs boson, replayed over a
+// fragment of the follow graph of the same accounts: the homes of many readers are what a
+// plain program makes of posts and follows, whatever tier they come from.
+//
+// KITH_HIGGS bounds the number of events.
+func TestAccept_Higgs(t *testing.T) {
+	accepttest.Long(t)
+	h := newHiggs(t, accepttest.File(t, "higgs-follows-part.txt.gz"))
+	h.replay(accepttest.File(t, "higgs-activity_time.txt.gz"))
+	h.a.pushed()
+	want := h.plain()
+	if n := h.failed.Load(); n > 0 {
+		t.Errorf("%d events failed", n)
+	}
+	for name, s := range h.settings() {
+		begun, entries, sources := time.Now(), 0, 0
+		for i, reader := range h.readers {
+			got := entriesOf(t, s, reader)
+			if !slices.EqualFunc(got, want[i], alike) {
+				t.Errorf("%s: the home of %d differs: %s", name, reader, differ(got, want[i]))
+			}
+			for _, e := range got {
+				entries, sources = entries+1, sources+len(e.Sources)
+			}
+		}
+		t.Logf("%s: %d homes, %d entries, %d sources, equal in %v", name, len(h.readers), entries, sources, time.Since(begun).Round(time.Millisecond))
+	}
+}
+
+func newHiggs(t *testing.T, graph string) *higgs {
+	server := memcachetest.Start(t, "-m", "512")
+	h := &higgs{t: t, server: server, newest: map[uint64]uint64{}}
+	client := func() *memcache.Client {
+		c, err := memcache.New(memcache.Config{Servers: []string{server.Addr}, Timeout: time.Second})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { c.Close() })
+		return c
+	}
+	process := func(tasks func(*apptask.Runner) post.Runner) *world {
+		servers := client()
+		c, err := cache.NewMemcached(cache.Config{Client: servers, MaxBytes: 256 << 20})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { c.Close() })
+		lines, err := timeline.NewMemcached(timeline.Config{Client: servers})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return newWorld(t, config{cache: c, lines: lines, recheck: 24 * time.Hour, tasks: tasks})
+	}
+	h.a = process(nil)
+	h.b = process(func(r *apptask.Runner) post.Runner { return crashing{r, &h.killed} })
+	h.load(graph)
+	return h
+}
+
+// load makes the accounts and follows of the graph, and chooses the readers.
+func (h *higgs) load(path string) {
+	h.t.Helper()
+	begun, following := time.Now(), map[uint64]int{}
+	for line := range accepttest.Lines(h.t, path) {
+		from, to, ok := strings.Cut(line, " ")
+		a, errA := strconv.ParseUint(from, 10, 63)
+		b, errB := strconv.ParseUint(to, 10, 63)
+		if !ok || errA != nil || errB != nil || a == b {
+			continue // the file is cut short
+		}
+		h.follows = append(h.follows, hometest.Pair{From: a, To: b})
+		following[a]++
+		following[b] += 0
+	}
+	h.ensure(slices.Collect(maps.Keys(following)))
+	h.parallel(len(h.follows), func(i int) error {
+		p := h.follows[i]
+		_, err := h.a.Follow(context.Background(), p.From, p.To, apprelation.FollowOptions{})
+		return err
+	})
+	all := slices.SortedFunc(maps.Keys(following), func(a, b uint64) int { return following[b] - following[a] })
+	h.readers = slices.Clone(all[:20])
+	all = slices.DeleteFunc(slices.Sorted(slices.Values(all)), func(id uint64) bool { return following[id] == 0 })
+	random := rand.New(rand.NewPCG(1, 2))
+	for range 200 {
+		h.readers = append(h.readers, all[random.IntN(len(all))])
+	}
+	h.t.Logf("%d accounts and %d follows in %v; the readers follow up to %d", len(following), len(h.follows), time.Since(begun).Round(time.Millisecond), following[h.readers[0]])
+}
+
+func (h *higgs) ensure(ids []uint64) {
+	h.t.Helper()
+	for part := range slices.Chunk(ids, account.MaxRows) {
+		h.a.Make(part...)
+	}
+}
+
+// parallel runs fn for 0 to n-1, many at once.
+func (h *higgs) parallel(n int, fn func(i int) error) {
+	var next atomic.Int64
+	var wg sync.WaitGroup
+	for range 128 {
+		wg.Go(func() {
+			for i := int(next.Add(1)) - 1; i < n; i = int(next.Add(1)) - 1 {
+				h.a.Millis.Add(1)
+				h.b.Millis.Store(h.a.Millis.Load())
+				if err := fn(i); err != nil && h.failed.Add(1) <= 10 {
+					h.t.Error(err)
+				}
+			}
+		})
+	}
+	wg.Wait()
+}
+
+type higgsEvent struct {
+	actor, target uint64
+	kind          string
+}
+
+// replay carries out the events, some thousand at a time. A repost is of the newest post
+// that its target had before, a target without a post makes one. In the middle memcached is
+// flushed, and after two thirds one process ends with tasks that it has not carried out.
+func (h *higgs) replay(path string) {
+	h.t.Helper()
+	most, err := strconv.Atoi(os.Getenv("KITH_HIGGS"))
+	if err != nil {
+		most = 1 << 30
+	}
+	var events []higgsEvent
+	known := map[uint64]bool{}
+	for line := range accepttest.Lines(h.t, path) {
+		f := strings.Fields(line)
+		if len(events) == most {
+			break
+		}
+		actor, _ := strconv.ParseUint(f[0], 10, 63)
+		target, _ := strconv.ParseUint(f[1], 10, 63)
+		known[actor], known[target] = true, true
+		events = append(events, higgsEvent{actor, target, f[3]})
+	}
+	h.ensure(slices.Collect(maps.Keys(known)))
+	begun, done := time.Now(), 0
+	for part := range slices.Chunk(events, 4096) {
+		h.chunk(part)
+		for _, r := range h.readers[:len(h.readers)/2] { // half of the readers are around
+			if _, err := h.a.Home(h.t.Context(), r, home.Range{Limit: 20}); err != nil {
+				h.t.Fatal(err)
+			}
+		}
+		before := done
+		done += len(part)
+		if before < len(events)/2 && done >= len(events)/2 {
+			h.server.Restart() // with nothing in it
+		}
+		if before < len(events)*2/3 && done >= len(events)*2/3 {
+			h.killed.Store(true)
+		}
+	}
+	h.b.settleOf()
+	h.t.Logf("%d events in %v", len(events), time.Since(begun).Round(time.Millisecond))
+}
+
+// settleOf hands over the tasks of a process that ended, which otherwise takes a minute.
+func (w *world) settleOf() {
+	w.t.Helper()
+	if _, err := dbtest.DB(w.t).ExecContext(w.t.Context(), `UPDATE task SET claimed_until = 1`); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+func (h *higgs) chunk(events []higgsEvent) {
+	var first []uint64
+	for _, e := range events {
+		if e.kind != "MT" && h.newest[e.target] == 0 && !slices.Contains(first, e.target) {
+			first = append(first, e.target)
+		}
+	}
+	h.parallel(len(first), func(i int) error { return h.write(h.a, first[i], post.Draft{Content: posts.Content{Text: "first"}}) })
+	was := maps.Clone(h.newest)
+	h.parallel(len(events), func(i int) error {
+		e, w := events[i], h.a
+		if i%2 == 0 && !h.killed.Load() {
+			w = h.b
+		}
+		switch e.kind {
+		case "RT":
+			_, err := w.Posts.Repost(context.Background(), e.actor, was[e.target], 0)
+			return err
+		case "RE":
+			return h.write(w, e.actor, post.Draft{Content: posts.Content{Text: "reply"}, ReplyTo: was[e.target]})
+		default:
+			return h.write(w, e.actor, post.Draft{Content: posts.Content{Text: fmt.Sprintf("hello @u%d", e.target)}})
+		}
+	})
+}
+
+func (h *higgs) write(w *world, by uint64, d post.Draft) error {
+	v, err := w.Posts.Create(context.Background(), by, d)
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.newest[by] = max(h.newest[by], v.Post.ID)
+	return err
+}
+
+// plain returns the homes of the readers as a plain program makes them.
+func (h *higgs) plain() [][]hometest.Entry {
+	h.t.Helper()
+	w := hometest.World{Now: h.a.Now(), Posts: map[uint64]*posts.Post{}, Follows: map[hometest.Pair]hometest.Follow{}, Window: 80, Reach: 800}
+	for _, p := range h.follows {
+		w.Follows[p] = hometest.Follow{}
+	}
+	for after, more := uint64(0), true; more; {
+		more = false
+		err := h.a.Stored.Walk(h.t.Context(), after, 10_000, func(p posts.Post) error {
+			after, more = p.ID, true
+			w.Posts[p.ID] = &p
+			return nil
+		})
+		if err != nil {
+			h.t.Fatal(err)
+		}
+	}
+	h.t.Logf("%d posts and reposts", len(w.Posts))
+	out := make([][]hometest.Entry, len(h.readers))
+	for i, r := range h.readers {
+		out[i] = w.Home(r)
+	}
+	return out
+}
+
+// settings are the ways in which a home is read.
+func (h *higgs) settings() map[string]*home.Service {
+	lines, err := timeline.NewLocal(timeline.Config{MaxBytes: 64 << 20})
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	h.t.Cleanup(func() { lines.Close() })
+	base := home.Config{Relations: h.a.Rows, Posts: h.a.World.Posts, Feeds: h.a.Feeds, Events: h.a.Stored, Now: h.a.Now}
+	cold, pulled, small := base, base, base
+	cold.Lines = timeline.NewNone()
+	pulled.Lines = lines
+	small.Lines, small.Cap, small.Push = lines, 100, true
+	return map[string]*home.Service{
+		"pushed only, memcached flushed in the middle, one of two processes killed": h.a.Service,
+		"no lines": home.New(cold), "push off": home.New(pulled), "short lines": home.New(small),
+	}
+}
+
+func entriesOf(t *testing.T, s *home.Service, reader uint64) (out []hometest.Entry) {
+	t.Helper()
+	for r := (home.Range{Limit: 40}); ; {
+		page, err := s.Home(t.Context(), reader, r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, i := range page.Items {
+			e := hometest.Entry{ID: i.Event.ID, Post: i.Event.Post()}
+			for _, s := range i.Sources {
+				e.Sources = append(e.Sources, s.ID)
+			}
+			out = append(out, e)
+		}
+		if page.Next == 0 {
+			return out
+		}
+		r.Before = page.Next
+	}
+}
+
+func alike(a, b hometest.Entry) bool {
+	return a.ID == b.ID && a.Post == b.Post && slices.Equal(a.Sources, b.Sources)
+}
+
+// differ names the first entry in which two homes differ.
+func differ(got, want []hometest.Entry) string {
+	for i := range min(len(got), len(want)) {
+		if !alike(got[i], want[i]) {
+			return fmt.Sprintf("entry %d of %d is %+v, want %+v", i, len(got), got[i], want[i])
+		}
+	}
+	return fmt.Sprintf("%d entries, want %d", len(got), len(want))
+}
