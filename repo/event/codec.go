@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"math/bits"
 	"slices"
 
 	"kith/repo"
@@ -233,17 +234,20 @@ func ReadList(dst []Event, b []byte) ([]Event, error) {
 	if r.bad || n > 0 && len(authors) == 0 {
 		return dst, r.err()
 	}
-	out := slices.Grow(dst, int(n))
+	out := slices.Grow(dst, int(n))[:len(dst)+int(n)]
 	before := uint64(math.MaxUint64)
-	for range n {
-		tag := r.byte()
-		place := r.number(uint64(len(authors)-1)>>placeBits)<<placeBits | uint64(tag>>placeShift)
-		if place >= uint64(len(authors)) {
-			return dst, r.err()
+	for i := len(dst); i < len(out); i++ {
+		e := &out[i]
+		if !r.plain(authors, before, e) {
+			tag := r.byte()
+			place := r.number(uint64(len(authors)-1)>>placeBits)<<placeBits | uint64(tag>>placeShift)
+			if place >= uint64(len(authors)) {
+				return dst, r.err()
+			}
+			authors[place] |= used
+			*e = r.event(tag, before, authors[place]&^used)
 		}
-		authors[place] |= used
-		e := r.event(tag, before, authors[place]&^used)
-		out, before = append(out, e), e.ID
+		before = e.ID
 	}
 	for _, a := range authors {
 		if a&used == 0 {
@@ -338,6 +342,33 @@ func (r *reader) high() uint64 {
 		r.bad = true
 	}
 	return v << highShift
+}
+
+// plain reads an event of a list as most are, a post with a low sequence by one of the first
+// 512 authors, from eight bytes at once. Of another, or a bad one, it reads nothing. Without
+// it 800 posts took 1.7 times as long: 18 instead of 11 µs of a core that others used, too.
+func (r *reader) plain(authors []uint64, before uint64, e *Event) bool {
+	if len(r.b)-r.at < 8 || before == math.MaxUint64 {
+		return false
+	}
+	w := binary.LittleEndian.Uint64(r.b[r.at:]) // tag, place, and up to six bytes of less
+	ends := ^w & 0x8080808080800000
+	place := w>>8&0x7f<<placeBits | w>>placeShift&(1<<placeBits-1)
+	if w&(tagRepost|tagHigh|0x8000) != 0 || ends == 0 || place >= uint64(len(authors)) {
+		return false
+	}
+	size := bits.TrailingZeros64(ends)/8 - 1
+	less := w >> 16 & (1<<(8*size) - 1)
+	less = less&0x7f | less&0x7f00>>1 | less&0x7f0000>>2 | less&0x7f000000>>3 | less&0x7f00000000>>4 | less&0x7f0000000000>>5
+	author := authors[place] &^ used
+	id := (ms(before)-less)<<timeShift | w&lowMask<<repo.BucketBits | bucket(author)
+	if less > ms(before) || size > 1 && less>>(7*(size-1)) == 0 || id >= before || id == 0 {
+		return false
+	}
+	authors[place] |= used
+	r.at += 2 + size
+	*e = Event{ID: id, Author: author}
+	return true
 }
 
 // event reads an event from its ms on. The id of the one before it is higher.
