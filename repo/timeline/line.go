@@ -12,7 +12,8 @@ import (
 
 // Line is a hot home timeline: candidates, of which the reader takes what may be shown.
 type Line struct {
-	// Events are the newest first, each once, MaxEvents at most. None is below Floor.
+	// Events are the newest first, each once, none below Floor. Of more than MaxEvents only
+	// the newest are stored, with the Floor that they have.
 	Events []event.Event
 	// Floor is the event id from which on nothing is missing; 0: nothing is missing at all.
 	Floor uint64
@@ -32,8 +33,8 @@ type Line struct {
 }
 
 const (
-	// MaxEvents bounds the events of a line and of a warm row, so that neither outgrows
-	// what holds it.
+	// MaxEvents is how many events of a line are stored, so that it does not outgrow what
+	// holds it.
 	MaxEvents = 10_000
 	// CompactAt is how many appended events are as much work to read as some hundred
 	// packed ones.
@@ -70,8 +71,8 @@ type Lines interface {
 	// memcached is away. The line can be shown all the same. An error says that the line
 	// cannot be packed, see event.AppendList.
 	Store(ctx context.Context, t Token, l Line) (bool, error)
-	// Push adds events to the lines of those followers who are around; some thousands at
-	// a time, in parallel. The events must be
+	// Push adds events to the lines of those followers who are around. It is faster with
+	// thousands of followers than with hundreds, again and again. The events must be
 	// committed, and what a cache says of their authors' feeds must not be from before.
 	// After an error, which wraps repo.ErrUnavailable or is that of ctx, some lines may lack
 	// the events: push again. That is no longer needed once every line was built anew.
@@ -80,6 +81,15 @@ type Lines interface {
 	Drop(ctx context.Context, account uint64)
 	// Close ends the work in the background.
 	Close() error
+}
+
+// cut returns what is stored of a line.
+func (l Line) cut() Line {
+	if len(l.Events) > MaxEvents {
+		l.Events = l.Events[:MaxEvents]
+		l.Floor = max(l.Floor, l.Events[MaxEvents-1].ID)
+	}
+	return l
 }
 
 // DefaultExpiry is how long a line stays after it was last read, and longer by up to the

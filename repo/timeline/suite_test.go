@@ -142,7 +142,7 @@ func TestLines(t *testing.T) {
 			for name, test := range map[string]func(*testing.T, Lines, uint64){
 				"Store": testStore, "Empty": testEmpty, "Push": testPush, "PushWhileBuilt": testPushWhileBuilt, "Merge": testMerge, "Floor": testFloor,
 				"Compact": testCompact, "PushWhileCompacted": testPushWhileCompacted, "TwoBuilders": testTwoBuilders,
-				"TwoCompactors": testTwoCompactors, "Drop": testDrop, "Outgrown": testOutgrown, "Many": testMany, "Owned": testOwned,
+				"TwoCompactors": testTwoCompactors, "Drop": testDrop, "Outgrown": testOutgrown, "Many": testMany, "Cut": testCut, "Owned": testOwned,
 			} {
 				t.Run(name, func(t *testing.T) { test(t, lines, newAccount()) })
 			}
@@ -174,7 +174,7 @@ func testRefused(t *testing.T, lines Lines, a uint64) {
 		t.Errorf("without a token: got %v, %v, want that it is not stored", ok, err)
 	}
 	for name, events := range map[string][]event.Event{
-		"rising": posts(1, 2), "twice": posts(1, 1), "of nobody": {{ID: 7}}, "too many": make([]event.Event, MaxEvents+1),
+		"rising": posts(1, 2), "twice": posts(1, 1), "of nobody": {{ID: 7}},
 	} {
 		if ok, err := lines.Store(t.Context(), lines.Begin(t.Context(), a), Line{Events: events}); ok || err == nil {
 			t.Errorf("%s: got %v, %v, want an error", name, ok, err)
@@ -395,6 +395,24 @@ func testMany(t *testing.T, lines Lines, a uint64) {
 			wantNone(t, lines, f)
 		}
 	}
+}
+
+// Of too many events the newest are stored, whatever was pushed while nobody read.
+func testCut(t *testing.T, lines Lines, a uint64) {
+	const more = 7
+	all := make([]event.Event, MaxEvents+more)
+	for i := range all {
+		all[i] = post(len(all) - i)
+	}
+	l := begun(t, lines, a, all[more:])
+	push(t, lines, a, all[:more]...)
+	token := want(t, lines, a, l, all, more)
+	l.Events = all
+	if ok, err := lines.Store(t.Context(), token, l); !ok || err != nil {
+		t.Fatalf("got %v, %v", ok, err)
+	}
+	l.Floor = post(more + 1).ID
+	want(t, lines, a, l, all[:MaxEvents], 0)
 }
 
 // The line that Load returns is the caller's.

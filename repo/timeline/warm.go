@@ -96,14 +96,11 @@ func (s *Store) load(ctx context.Context, account uint64) (Row, error) {
 // Save writes a line, unless there is one that was built at the same time or later. It
 // reports whether it did: not either where another process wrote at the same time.
 func (s *Store) Save(ctx context.Context, account uint64, l Line) (saved bool, err error) {
-	if len(l.Events) > MaxEvents {
-		return false, fmt.Errorf("save a timeline of %d events: there may be %d", len(l.Events), MaxEvents)
-	}
 	r, err := s.load(ctx, account)
 	if err != nil || !r.none() && !r.BuiltAt.Before(l.BuiltAt) {
 		return false, err
 	}
-	return s.rows.Swap(ctx, []Row{{Meta: r.Next(uint32(s.now().Unix())), Line: l}})
+	return s.rows.Swap(ctx, []Row{{Meta: r.Next(uint32(s.now().Unix())), Line: l.cut()}})
 }
 
 // Drop deletes the warm timeline of an account.

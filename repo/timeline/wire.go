@@ -44,9 +44,7 @@ func nonceOf(item []byte) uint64 { return binary.BigEndian.Uint64(item[1:headByt
 
 // pack returns the base of a line.
 func pack(nonce uint64, l Line) ([]byte, error) {
-	if len(l.Events) > MaxEvents {
-		return nil, fmt.Errorf("pack a timeline of %d events: there may be %d", len(l.Events), MaxEvents)
-	}
+	l = l.cut()
 	b := binary.AppendUvarint(make([]byte, 0, 64+8*len(l.Events)), uint64(l.BuiltAt.UnixMilli()))
 	b = binary.BigEndian.AppendUint64(b, l.Floor)
 	b = binary.BigEndian.AppendUint64(b, l.Follows)
