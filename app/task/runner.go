@@ -44,6 +44,7 @@ type Config struct {
 	Queue    int           // tasks that wait, 10,000
 	Every    time.Duration // how often claims that ran out are looked for, 5 s
 	Timeout  time.Duration // for one task, 10 minutes
+	OwnOnly  bool          // take over no tasks of processes that ended
 	Now      func() time.Time
 	Log      *slog.Logger
 	// Registerer gets the metrics; nil means none.
@@ -101,7 +102,8 @@ func (r *Runner) Handle(k task.Kind, h Handler) {
 	r.cfg.Handlers[k] = h
 }
 
-// Start starts the workers, which also take over the tasks of processes that ended.
+// Start starts the workers, which also take over the tasks of processes that ended, unless
+// OwnOnly says otherwise.
 func (r *Runner) Start() {
 	ctx, cut := context.WithCancel(context.Background())
 	r.cut = cut
@@ -112,7 +114,9 @@ func (r *Runner) Start() {
 			}
 		})
 	}
-	r.workers.Go(func() { r.takeOver(ctx) })
+	if !r.cfg.OwnOnly {
+		r.workers.Go(func() { r.takeOver(ctx) })
+	}
 	r.deleter.Go(r.delete)
 }
 

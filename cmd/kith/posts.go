@@ -34,7 +34,9 @@ type posts struct {
 	homes     *home.Service
 }
 
-func (s *stack) openPosts(c config.Settings, log *slog.Logger) (err error) {
+// openPosts makes what posts and homes need. A tool carries out its own tasks only: those of
+// others may need settings of a server.
+func (s *stack) openPosts(c config.Settings, tool bool, log *slog.Logger) (err error) {
 	p := &s.posts
 	stored := task.New(s.pool)
 	p.rows = postrows.New(s.pool, s.cache, time.Now)
@@ -47,7 +49,7 @@ func (s *stack) openPosts(c config.Settings, log *slog.Logger) (err error) {
 	if p.lines, err = s.openLines(c.Cache); err != nil {
 		return err
 	}
-	p.tasks = apptask.New(apptask.Config{Store: stored, Workers: c.Home.Workers, Log: log, Registerer: s.registry})
+	p.tasks = apptask.New(apptask.Config{Store: stored, Workers: c.Home.Workers, OwnOnly: tool, Log: log, Registerer: s.registry})
 	push := c.Home.PushLimit > 0
 	p.service = post.New(post.Config{Posts: p.rows, Feeds: p.feeds, Marks: mark.New(s.pool, stored), Edits: p.edits, Reactions: p.reactions, Tasks: p.tasks,
 		Relations: s.rows, Accounts: s.people, Now: time.Now, Push: push, Log: log})

@@ -70,7 +70,7 @@ func openStack(ctx context.Context, c config.Settings, tool bool, log *slog.Logg
 	s.committer = committer.New(s.rows, committer.Config{Metrics: committer.NewMetrics(prometheus.WrapRegistererWith(prometheus.Labels{"rows": "relation"}, s.registry))})
 	s.accounts = appaccount.New(s.people, time.Now)
 	s.openAffinity(c.Affinity, log)
-	if err := s.openPosts(c, log); err != nil {
+	if err := s.openPosts(c, tool, log); err != nil {
 		return nil, errors.Join(err, s.close(ctx))
 	}
 	s.relations = s.relationsAt(time.Now, c.Relation.FollowingLimit, log, s.interactions.Changed)
