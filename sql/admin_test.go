@@ -23,17 +23,22 @@ import (
 
 // scripts has a test for each script; grants.sql has a file of its own.
 var scripts = map[string]func(p *plant, t *testing.T){
-	"followers.sql":     (*plant).followers,
-	"over_cap.sql":      (*plant).overCap,
-	"row_sizes.sql":     (*plant).rowSizes,
-	"hot_rows.sql":      (*plant).hotRows,
-	"hot_growth.sql":    (*plant).hotGrowth,
-	"decode.sql":        (*plant).decode,
-	"edge.sql":          (*plant).edge,
-	"count_drift.sql":   (*plant).countDrift,
-	"archive_sizes.sql": (*plant).archiveSizes,
-	"job_history.sql":   (*plant).jobHistory,
-	"timeline.sql":      (*plant).timeline,
+	"followers.sql":        (*plant).followers,
+	"over_cap.sql":         (*plant).overCap,
+	"row_sizes.sql":        (*plant).rowSizes,
+	"hot_rows.sql":         (*plant).hotRows,
+	"hot_growth.sql":       (*plant).hotGrowth,
+	"decode.sql":           (*plant).decode,
+	"edge.sql":             (*plant).edge,
+	"count_drift.sql":      (*plant).countDrift,
+	"archive_sizes.sql":    (*plant).archiveSizes,
+	"job_history.sql":      (*plant).jobHistory,
+	"newest_posts.sql":     (*plant).newestPosts,
+	"received_replies.sql": (*plant).receivedReplies,
+	"fanout_queue.sql":     (*plant).fanoutQueue,
+	"big_authors.sql":      (*plant).bigAuthors,
+	"hot_posts.sql":        (*plant).hotPosts,
+	"timeline.sql":         (*plant).timeline,
 }
 
 func TestAdmin(t *testing.T) {
@@ -45,10 +50,12 @@ func TestAdmin(t *testing.T) {
 
 // required are what scripts cannot do without.
 var required = map[string]map[string]string{
-	"decode.sql":     {"account": "5000"},
-	"edge.sql":       {"follower": "6000", "followee": "5000"},
-	"timeline.sql":   {"account": "5000"},
-	"hot_growth.sql": {"wait": "0.1"},
+	"decode.sql":           {"account": "5000"},
+	"edge.sql":             {"follower": "6000", "followee": "5000"},
+	"hot_growth.sql":       {"wait": "0.1"},
+	"newest_posts.sql":     {"account": "5000"},
+	"received_replies.sql": {"account": "5000"},
+	"timeline.sql":         {"account": "5000"},
 }
 
 // TestAdmin_BothWays runs every script by the client and by the driver: what
@@ -123,6 +130,9 @@ func TestAdmin_Required(t *testing.T) {
 		{"edge.sql", nil, `--init-command="SET @follower = 12, @followee = `},
 		{"edge.sql", map[string]string{"follower": "6000"}, "Give both accounts"},
 		{"edge.sql", map[string]string{"followee": "5000"}, "Give both accounts"},
+		{"newest_posts.sql", nil, `--init-command="SET @account = `},
+		{"newest_posts.sql", map[string]string{"account": "'abc'"}, "Give the account"},
+		{"received_replies.sql", nil, `--init-command="SET @account = `},
 	} {
 		for _, by := range []way{usual(), byDriver} {
 			out := run(t, by, p.dsn, c.script, c.vars)

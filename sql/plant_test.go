@@ -31,6 +31,8 @@ type plant struct {
 	ids    []uint64
 	narrow uint64 // a star, all ids below 1<<32; both have an archive of every section
 	wide   uint64
+
+	written *written
 }
 
 const start = 1_700_000_000
@@ -67,6 +69,7 @@ func newPlant(t *testing.T) *plant {
 	p.save()
 	p.trim(p.narrow, 40)
 	p.home(p.narrow, someEvents())
+	p.written = p.post()
 	return p
 }
 
