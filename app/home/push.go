@@ -7,7 +7,6 @@ import (
 
 	"kith/repo/event"
 	"kith/repo/feed"
-	"kith/repo/post"
 	"kith/repo/relation"
 	"kith/repo/task"
 	"kith/repo/timeline"
@@ -55,10 +54,11 @@ func NewPusher(cfg PushConfig) *Pusher {
 	return &Pusher{cfg}
 }
 
-// Push carries out a task. It may run twice for an event: a line has each event once.
+// Push carries out a task. It may run twice for an event: a line has each event once. One
+// whose post is deleted by now has happened, and comes into lines as into feeds.
 func (p *Pusher) Push(ctx context.Context, t task.Task) error {
 	posts, _, err := p.cfg.Posts.Load(ctx, []uint64{t.Post})
-	if err != nil || posts[0].Ver == 0 || posts[0].State == post.Deleted {
+	if err != nil || posts[0].Ver == 0 {
 		return err
 	}
 	row, err := p.author(ctx, t)
