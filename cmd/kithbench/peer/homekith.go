@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -13,6 +14,7 @@ import (
 	apptask "kith/app/task"
 	"kith/cmd/kithbench/feed"
 	"kith/cmd/kithbench/server"
+	"kith/repo"
 	"kith/repo/cache"
 	"kith/repo/committer"
 	kithfeed "kith/repo/feed"
@@ -155,36 +157,56 @@ func (h *kithHome) Cool(ctx context.Context, t Tier, readers []uint64) error {
 // weighed is how many homes are weighed.
 const weighed = 1_000
 
-// HomeSpace is by how much memcached grows by the lines of some readers, when it has all that
-// these are made of already.
+// HomeSpace is by how much memcached grows by the lines of some readers, and on disk what the
+// table has when it gets their warm rows, in the order of its key.
 func (h *kithHome) HomeSpace(ctx context.Context) (s Space, entries int64, err error) {
-	readers := h.readers[:min(weighed, len(h.readers))]
-	for range 2 {
-		if err := h.Cool(ctx, Cold, readers); err != nil {
-			return s, 0, err
-		}
-		before, err := memcachedBytes(h.memcached.Socket)
-		if err != nil {
-			return s, 0, err
-		}
-		entries = 0
-		for _, id := range readers {
-			if _, err := h.Page(ctx, id, 0, 1); err != nil {
-				return s, 0, err
-			}
-			line, _, ok := h.lines.Load(ctx, id)
-			if !ok {
-				return s, 0, fmt.Errorf("the home of %d, which was just read, is not in memcached", id)
-			}
-			entries += int64(len(line.Events))
-		}
-		after, err := memcachedBytes(h.memcached.Socket)
-		if err != nil {
-			return s, 0, err
-		}
-		s.Memory = after - before
+	readers := repo.InOrder(h.readers[:min(weighed, len(h.readers))])
+	if _, err := h.heat(ctx, readers); err != nil { // so that all that lines are made of is there
+		return s, 0, err
 	}
-	return s, entries, h.Cool(ctx, Cold, readers)
+	if err := h.Cool(ctx, Cold, readers); err != nil {
+		return s, 0, err
+	}
+	before, err := memcachedBytes(h.memcached.Socket)
+	if err != nil {
+		return s, 0, err
+	}
+	lines, err := h.heat(ctx, readers)
+	if err != nil {
+		return s, 0, err
+	}
+	after, err := memcachedBytes(h.memcached.Socket)
+	if err != nil {
+		return s, 0, err
+	}
+	warm := timeline.NewStore(h.pool, time.Now, slog.New(slog.DiscardHandler))
+	for i, id := range readers {
+		entries += int64(len(lines[i].Events))
+		if _, err := warm.Save(ctx, id, lines[i]); err != nil {
+			return s, 0, err
+		}
+	}
+	if s, err = tableSpace(ctx, h.pool, "timeline"); err != nil {
+		return s, 0, err
+	}
+	s.Memory = after - before
+	_, err = h.pool.ExecContext(ctx, `TRUNCATE TABLE timeline`)
+	return s, entries, errors.Join(err, h.Cool(ctx, Cold, readers))
+}
+
+// heat reads homes, and returns their lines.
+func (h *kithHome) heat(ctx context.Context, readers []uint64) (lines []timeline.Line, err error) {
+	for _, id := range readers {
+		if _, err := h.Page(ctx, id, 0, 1); err != nil {
+			return nil, err
+		}
+		line, _, ok := h.lines.Load(ctx, id)
+		if !ok {
+			return nil, fmt.Errorf("the home of %d, which was just read, is not in memcached", id)
+		}
+		lines = append(lines, line)
+	}
+	return lines, nil
 }
 
 // Close ends the pushes, commits what waits, and closes all.
