@@ -107,14 +107,14 @@ func crc64(b []byte) uint64 { return crc64sum.Checksum(b, table) }
 
 var table = crc64sum.MakeTable(crc64sum.ECMA)
 
-// hash is one number for a set of accounts, whatever their order.
-func hash(ids []uint64) (sum uint64) {
-	for _, id := range ids {
-		id ^= id >> 30
-		id *= 0xbf58476d1ce4e5b9
-		id ^= id >> 27
-		id *= 0x94d049bb133111eb
-		sum += id ^ id>>31
-	}
-	return sum
+// hash is one number for a follow. The hashes of all whom a reader follows add up to that
+// of the line. It says since when, too: what was posted while the reader did not follow the
+// author was not pushed to the line.
+func hash(id uint64, since uint32) uint64 {
+	id = id*0x9e3779b97f4a7c15 + uint64(since)
+	id ^= id >> 30
+	id *= 0xbf58476d1ce4e5b9
+	id ^= id >> 27
+	id *= 0x94d049bb133111eb
+	return id ^ id>>31
 }

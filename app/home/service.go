@@ -112,7 +112,7 @@ type read struct {
 	*Service
 	viewer  Viewer
 	row     relation.Row
-	follows uint64 // a hash of whom the reader follows
+	follows uint64 // a hash of whom the reader follows, since when
 
 	span     Span
 	low      uint64     // nothing is missing in the span from here on
@@ -132,7 +132,16 @@ func (s *Service) open(ctx context.Context, reader uint64) (*read, error) {
 		return nil, err
 	}
 	// What lies in the archive is the same as long as the row says the same of it.
-	follows := hash(v.AppendIDs(nil, list.ByFollowing)) + crc64(row.Archived)
+	follows := crc64(row.Archived)
+	for _, section := range []list.Section{list.Friends, list.Following} {
+		err := v.Each(section, func(id uint64, since, _ uint32) bool {
+			follows += hash(id, since)
+			return true
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
 	return &read{Service: s, row: row, follows: follows, verdicts: map[uint64]Verdict{}, posts: map[uint64]*post.Post{},
 		viewer: Viewer{ID: reader, Now: s.cfg.Now(), Relations: map[uint64]Relation{}}}, nil
 }

@@ -193,3 +193,21 @@ func TestService_Home(t *testing.T) {
 		})
 	}
 }
+
+// Who unfollows and follows again gets what was posted between.
+func TestService_Home_FollowedAgain(t *testing.T) {
+	w := newWorld(t, config{lines: local(t)})
+	who := w.People(2)
+	reader, author := who[0], who[1]
+	w.Follows(reader, author)
+	one := w.Post(t, author, "one").ID
+	w.pushed()
+	w.want(reader, one)
+	if _, err := w.Unfollow(t.Context(), reader, author); err != nil {
+		t.Fatal(err)
+	}
+	two := w.Post(t, author, "two").ID
+	w.pushed()
+	w.Follows(reader, author)
+	w.want(reader, two, one)
+}

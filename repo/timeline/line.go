@@ -17,7 +17,8 @@ type Line struct {
 	Events []event.Event
 	// Floor is the event id from which on nothing is missing; 0: nothing is missing at all.
 	Floor uint64
-	// Follows is a hash of the followed set that the line was built for.
+	// Follows is a hash of the followed set that the line was built for, and since when each
+	// is followed: what was posted while somebody was not followed is not in the line.
 	Follows uint64
 	// Pulled are the followed authors whose events are not pushed, ascending. Their events
 	// are missing, or as of BuiltAt.
