@@ -21,6 +21,7 @@ const (
 	NotFound                  // no such account, request or entry
 	Unprocessable             // understood, and against a rule or limit
 	Limit                     // more than an account may have
+	Conflict                  // another was first: what the caller saw is no longer so
 	Busy                      // full or away for the moment: the same call may succeed later
 )
 

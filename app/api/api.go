@@ -14,18 +14,20 @@ import (
 	"kith/app/api/instance"
 	"kith/app/api/interactions"
 	"kith/app/api/lists"
+	"kith/app/api/markers"
 	"kith/app/api/operations"
 	"kith/app/api/relations"
 	"kith/app/api/statuses"
 	"kith/app/api/suggestions"
 	"kith/app/api/timelines"
 	"kith/app/home"
+	"kith/app/marker"
 	"kith/app/post"
 	"kith/app/relation"
 	"kith/app/suggest"
 )
 
-// Config configures the API. Relations, Posts, Homes, Accounts and Tokens must be set; the rest has
+// Config configures the API. Relations, Posts, Homes, Markers, Accounts and Tokens must be set; the rest has
 // defaults.
 type Config struct {
 	core.Config
@@ -33,6 +35,7 @@ type Config struct {
 	Relations *relation.Service
 	Posts     *post.Service
 	Homes     *home.Service
+	Markers   *marker.Service
 	// Affinity orders the caller's own friends; nil: by time.
 	Affinity *affinity.Service
 	// Suggestions are accounts that the caller may want to follow; nil: none.
@@ -47,8 +50,8 @@ type Config struct {
 
 // New checks the configuration and makes the API. It starts nothing.
 func New(cfg Config) (*core.Server, error) {
-	if cfg.Relations == nil || cfg.Posts == nil || cfg.Homes == nil {
-		return nil, errors.New("api: Relations, Posts and Homes must be set")
+	if cfg.Relations == nil || cfg.Posts == nil || cfg.Homes == nil || cfg.Markers == nil {
+		return nil, errors.New("api: Relations, Posts, Homes and Markers must be set")
 	}
 	about := instance.About{
 		Title: cmp.Or(cfg.Title, "kith"), Version: cmp.Or(cfg.Version, "dev"),
@@ -70,6 +73,7 @@ func New(cfg Config) (*core.Server, error) {
 		lists.Routes(people, cfg.Affinity),
 		statuses.Routes(posts),
 		timelines.Routes(posts, cfg.Homes),
+		markers.Routes(cfg.Markers),
 		interactions.Routes(cfg.Interactions),
 		suggestions.Routes(people, cfg.Suggestions),
 		instance.Routes(about),

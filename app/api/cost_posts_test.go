@@ -40,7 +40,13 @@ func (w *costWorld) postCases() map[string][]compared {
 	for _, list := range []string{"/api/v1/favourites", "/api/v1/bookmarks", "/api/v1/replies/received", "/api/v1/timelines/home"} {
 		cases["GET "+list] = both(getting(hoarder, list), getting(small, list))
 	}
+	cases["GET /api/v1/markers"] = both(getting(hoarder, "/api/v1/markers?timeline[]=home&timeline[]=notifications"), getting(small, "/api/v1/markers?timeline[]=home"))
+	cases["POST /api/v1/markers"] = both(moving(hoarder, big), moving(small, few))
 	return cases
+}
+
+func moving(as, to uint64) request {
+	return request{as: as, method: http.MethodPost, path: "/api/v1/markers", body: fmt.Sprintf(`{"home":{"last_read_id":"%d"},"notifications":{"last_read_id":"%d"}}`, to, to)}
 }
 
 // popular makes a post that so many others answer, favour and repost.

@@ -16,6 +16,7 @@ import (
 	"kith/app/api/core"
 	"kith/app/home"
 	"kith/app/interaction"
+	"kith/app/marker"
 	"kith/app/post"
 	"kith/app/relation"
 	"kith/app/suggest"
@@ -29,6 +30,7 @@ import (
 	"kith/repo/dbtest"
 	events "kith/repo/interaction"
 	"kith/repo/list"
+	positioned "kith/repo/marker"
 	"kith/repo/memcache"
 	"kith/repo/memcachetest"
 	rows "kith/repo/relation"
@@ -332,7 +334,7 @@ func newCostWorld(t testing.TB) *costWorld {
 	var homes *home.Service
 	w.posts, homes = servicesOfPosts(t, pool, store, w.people, mem, time.Now)
 	w.server, err = api.New(api.Config{
-		Posts: w.posts, Homes: homes,
+		Posts: w.posts, Homes: homes, Markers: marker.New(marker.Config{Store: positioned.New(pool), Now: time.Now}),
 		Config: core.Config{Accounts: w.accounts, Tokens: tokens, BaseURL: "https://kith.example", Interactions: recorder,
 			Log: slog.New(slog.NewJSONHandler(io.Discard, nil)), RequestTimeout: costLimit},
 		Relations: relation.New(relation.Config{Rows: store, Committer: commits, Accounts: w.people, Now: time.Now}),

@@ -3,7 +3,7 @@
 //
 //	core            carries a request to its route and the answer back; see its doc
 //	entity          the JSON of Account, Relationship and Status
-//	accounts, relations, lists, statuses, timelines, interactions, suggestions, instance, operations
+//	accounts, relations, lists, statuses, timelines, markers, interactions, suggestions, instance, operations
 //	                a resource each: a table of routes and their handlers
 //	socket          the connections, and what net/http answers by itself
 //
@@ -60,6 +60,8 @@
 //	GET  bookmarks                          read:bookmarks   pages
 //	GET  replies/received                   read:statuses    pages, an extension: all replies to the caller's posts
 //	GET  timelines/home                     read:statuses    pages
+//	GET  markers                            read:statuses    timeline[]=home, notifications
+//	POST markers                            write:statuses   home[last_read_id], and as an extension home[version]; notifications likewise
 //	POST interactions                       write:interactions  an extension, at most 1,000
 //	GET  /api/v2/suggestions                read:accounts    at most 80
 //	DELETE suggestions/:id                  write:accounts
@@ -98,6 +100,7 @@
 //	404 unknown_endpoint           the path is none of those above
 //	405 method_not_allowed         the path is, with another method
 //	408 request_timeout            the body did not come in time
+//	409 conflict                   another was first: read again, and redo
 //	413 request_too_large          the body is too long or has too many values
 //	415 unsupported_media_type     the body is of another kind than the endpoint takes
 //	417 expectation_failed         an Expect header other than 100-continue

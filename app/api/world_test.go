@@ -22,6 +22,7 @@ import (
 	"kith/app/api/core"
 	"kith/app/api/instance"
 	"kith/app/home"
+	"kith/app/marker"
 	"kith/app/post"
 	"kith/app/relation"
 	apptask "kith/app/task"
@@ -34,6 +35,7 @@ import (
 	"kith/repo/feed"
 	"kith/repo/list"
 	"kith/repo/mark"
+	positioned "kith/repo/marker"
 	posts "kith/repo/post"
 	rows "kith/repo/relation"
 	"kith/repo/task"
@@ -184,6 +186,7 @@ func build(t testing.TB, r relation.Rows, c relation.Committer, a everything, he
 			Listeners: []func(relation.Change){func(c relation.Change) { w.changed(c) }}}),
 	}
 	cfg.Posts, cfg.Homes = servicesOfPosts(t, dbtest.DB(t), r, a, held, w.clock.Now)
+	cfg.Markers = marker.New(marker.Config{Store: positioned.New(dbtest.DB(t)), Now: w.clock.Now})
 	for _, o := range options {
 		o(&cfg)
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"kith/app/home"
+	"kith/app/marker"
 	"kith/app/post"
 	apptask "kith/app/task"
 	"kith/config"
@@ -17,6 +18,7 @@ import (
 	"kith/repo/committer"
 	"kith/repo/feed"
 	"kith/repo/mark"
+	markers "kith/repo/marker"
 	postrows "kith/repo/post"
 	"kith/repo/task"
 	"kith/repo/timeline"
@@ -32,6 +34,7 @@ type posts struct {
 	tasks     *apptask.Runner
 	service   *post.Service
 	homes     *home.Service
+	markers   *marker.Service
 }
 
 // openPosts makes what posts and homes need. A tool carries out its own tasks only: those of
@@ -55,6 +58,7 @@ func (s *stack) openPosts(c config.Settings, tool bool, log *slog.Logger) (err e
 		Relations: s.rows, Accounts: s.people, Now: time.Now, Push: push, Log: log})
 	p.homes = home.New(home.Config{Relations: s.rows, Posts: p.service, Feeds: p.feeds, Events: p.rows, Lines: p.lines, Now: time.Now, Log: log,
 		Cap: c.Home.Cap, Window: c.Home.RepostWindow, Push: push})
+	p.markers = marker.New(marker.Config{Store: markers.New(s.pool), Now: time.Now})
 	pusher := home.NewPusher(home.PushConfig{Followers: s.rows, Authors: p.feeds, Edits: p.edits, Posts: p.service, Lines: p.lines, Limit: c.Home.PushLimit, Now: time.Now})
 	p.tasks.Handle(task.Settle, p.service.SettlePost)
 	p.tasks.Handle(task.Favourite, p.service.SettleFavourite)

@@ -26,6 +26,7 @@ var statuses = map[string]int{
 	"unknown_endpoint":          http.StatusNotFound,
 	"method_not_allowed":        http.StatusMethodNotAllowed,
 	"request_timeout":           http.StatusRequestTimeout,
+	"conflict":                  http.StatusConflict,
 	"request_too_large":         http.StatusRequestEntityTooLarge,
 	"unsupported_media_type":    http.StatusUnsupportedMediaType,
 	"expectation_failed":        http.StatusExpectationFailed,
@@ -49,6 +50,7 @@ var byKind = map[app.Kind]string{
 	app.NotFound:      "not_found",
 	app.Unprocessable: "validation_failed",
 	app.Limit:         "limit_reached",
+	app.Conflict:      "conflict",
 	app.Busy:          "try_again",
 }
 
