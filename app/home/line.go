@@ -20,7 +20,7 @@ const slack = time.Minute
 // themselves; those of the reader, and of authors who are too big, are read each time.
 func (r *read) line(ctx context.Context) (timeline.Line, error) {
 	l, token, ok := r.cfg.Lines.Load(ctx, r.viewer.ID)
-	if ok && l.Follows == r.follows && r.viewer.Now.Sub(l.BuiltAt) < r.cfg.Recheck && !l.BuiltAt.After(r.viewer.Now.Add(slack)) {
+	if ok && r.good(&l) {
 		whole, err := r.pull(ctx, &l)
 		if err != nil {
 			return l, err
@@ -33,6 +33,11 @@ func (r *read) line(ctx context.Context) (timeline.Line, error) {
 		}
 	}
 	return r.build(ctx)
+}
+
+// good reports whether a line is for those whom the reader follows now, and not too old.
+func (r *read) good(l *timeline.Line) bool {
+	return l.Follows == r.follows && r.viewer.Now.Sub(l.BuiltAt) < r.cfg.Recheck && !l.BuiltAt.After(r.viewer.Now.Add(slack))
 }
 
 // build builds the line from the feeds of all whom the reader follows. What is pushed

@@ -1,0 +1,50 @@
+package home
+
+import (
+	"context"
+
+	"kith/app"
+	"kith/repo/timeline"
+)
+
+// watching are lines that a reading does not change: it neither renews nor builds any.
+type watching struct {
+	timeline.None
+	of timeline.Lines
+}
+
+// Load returns a line as it is.
+func (w watching) Load(ctx context.Context, account uint64) (timeline.Line, timeline.Token, bool) {
+	l, ok := w.of.Peek(ctx, account)
+	return l, timeline.Token{}, ok
+}
+
+// Watch returns a Service whose readings leave no trace, for people who look at the homes of
+// others.
+func (s *Service) Watch() *Service {
+	w := *s
+	w.cfg.Lines = watching{of: s.cfg.Lines}
+	return &w
+}
+
+// Kept is what memcached keeps of a home.
+type Kept struct {
+	Line timeline.Line
+	Hot  bool // there is a line
+	// Good says that a reader gets it; else it is built anew, since it is too old, or the
+	// reader follows others than it was built for.
+	Good bool
+}
+
+// Kept returns what is kept of a reader's home.
+func (s *Service) Kept(ctx context.Context, reader uint64) (Kept, error) {
+	r, err := s.open(ctx, reader)
+	if err != nil {
+		return Kept{}, app.From(err)
+	}
+	l, ok := s.cfg.Lines.Peek(ctx, reader)
+	return Kept{Line: l, Hot: ok, Good: ok && r.good(&l)}, nil
+}
+
+// Forget drops what memcached keeps of a reader's home.
+func (s *Service) Forget(ctx context.Context, reader uint64) { s.cfg.Lines.Drop(ctx, reader) }
