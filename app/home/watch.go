@@ -15,8 +15,13 @@ type watching struct {
 
 // Load returns a line as it is.
 func (w watching) Load(ctx context.Context, account uint64) (timeline.Line, timeline.Token, bool) {
-	l, ok := w.of.Peek(ctx, account)
+	l, ok := w.Peek(ctx, account)
 	return l, timeline.Token{}, ok
+}
+
+// Peek returns a line as it is.
+func (w watching) Peek(ctx context.Context, account uint64) (timeline.Line, bool) {
+	return w.of.Peek(ctx, account)
 }
 
 // Watch returns a Service whose readings leave no trace, for people who look at the homes of

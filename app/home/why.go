@@ -120,8 +120,10 @@ func (w *why) how(ctx context.Context, e event.Event) (string, error) {
 		out = fmt.Sprintf(", inside the older entry %d, a repost by %s", entry.Event.ID, w.name(entry.Event.Author))
 	case n > 0 && e.Origin == 0:
 		out += fmt.Sprintf(", reposted by %s%s", w.name(entry.Sources[0].Author), more(n-1))
-	case n > 1:
-		out += fmt.Sprintf(", reposted by %d others too", n-1)
+	case n == 2:
+		out += ", reposted by another, too"
+	case n > 2:
+		out += fmt.Sprintf(", reposted by %d others, too", n-1)
 	}
 	if l, ok := w.cfg.Lines.Peek(ctx, w.viewer.ID); ok && e.ID < l.Floor {
 		out += fmt.Sprintf(", older than what is kept ready, which goes back to %s: the reader pages down to it", event.Time(l.Floor).Format(time.RFC3339))
