@@ -8,23 +8,28 @@ import (
 	"kith/repo/waittest"
 )
 
-// A line that nobody reads goes, one that is read stays.
-func TestLocal_Expiry(t *testing.T) {
+// A line that is read lives on; one that is only looked at or pushed to does not.
+func TestLocal_Renew(t *testing.T) {
 	t.Parallel()
-	lines, a := openLocal(t, Config{MaxBytes: 1 << 20, Expiry: time.Second}), newAccount()
-	begun(t, lines, a, posts(1))
-	l := begun(t, lines, a+1, posts(1))
-	lines.Expiry = time.Hour
-	want(t, lines, a+1, l, posts(1), 0)
-	waittest.Until(t, patience, "a line that is not read expires", func() bool {
-		lines.Peek(t.Context(), a) // renews nothing, as little as a push
-		if err := lines.Push(t.Context(), posts(2), []uint64{a}); err != nil {
-			t.Fatal(err)
+	const short, long = 10 * time.Minute, 10 * time.Hour
+	lines, a := openLocal(t, Config{MaxBytes: 1 << 20, Expiry: short}), newAccount()
+	wantLife := func(what string, most time.Duration) {
+		t.Helper()
+		item, held := lines.items.GetEntryQuietly(a)
+		if !held || item.ExpiresAfter() < most/2 || item.ExpiresAfter() > most {
+			t.Errorf("%s: the line lives for %v, want %v", what, item.ExpiresAfter(), most)
 		}
-		_, held := lines.items.GetEntryQuietly(a)
-		return !held
-	})
-	want(t, lines, a+1, l, posts(1), 0)
+	}
+	lines.Begin(t.Context(), a)
+	wantLife("begun", short)
+	l := begun(t, lines, a, posts(1))
+	wantLife("stored", short)
+	lines.Expiry = long
+	lines.Peek(t.Context(), a)
+	push(t, lines, a, post(1))
+	wantLife("looked at and pushed to", short)
+	want(t, lines, a, l, posts(1), 1)
+	wantLife("read", long)
 }
 
 // Memory is bounded, whether lines are many or grow.

@@ -2,6 +2,8 @@ package timeline
 
 import (
 	"errors"
+	"fmt"
+	"net"
 	"slices"
 	"strings"
 	"testing"
@@ -21,7 +23,7 @@ import (
 // fastClient finds out soon that a server hangs.
 func fastClient(t *testing.T, addr string) *memcache.Client {
 	t.Helper()
-	client, err := memcache.New(memcache.Config{Servers: []string{addr}, Timeout: 200 * time.Millisecond})
+	client, err := memcache.New(memcache.Config{Servers: []string{addr}, Timeout: time.Second})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -59,9 +61,17 @@ func TestMemcached_Hung(t *testing.T) {
 					t.Errorf("got %v, want no line or both events", l.Events)
 				}
 			}
-			l := begun(t, reader, a, posts(2, 1))
-			push(t, lines, a, post(3))
-			want(t, reader, a, l, posts(3, 2, 1), 1)
+			waittest.Until(t, patience, "all is as before", func() bool { // dirty keys are deleted twice
+				if ok, _ := reader.Store(t.Context(), reader.Begin(t.Context(), a), filled(posts(2, 1))); !ok {
+					return false
+				}
+				pushed := lines.Push(t.Context(), posts(3), []uint64{a}) == nil
+				l, _, ok := reader.Load(t.Context(), a)
+				if ok && pushed && !slices.Equal(l.Events, posts(3, 2, 1)) {
+					t.Fatalf("got %v, want three events", l.Events)
+				}
+				return ok && pushed
+			})
 		})
 	}
 }
@@ -179,45 +189,63 @@ func TestMemcached_Foreign(t *testing.T) {
 	}
 }
 
-// TestMemcached_Renew: a line that is read lives on, one that is not does not.
+// lives asks the server how long an item lives on.
+func lives(t *testing.T, server *memcachetest.Server, key string) time.Duration {
+	t.Helper()
+	conn, err := net.Dial("unix", server.Addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	var seconds int
+	if _, err := fmt.Fprintf(conn, "mg %s t\r\n", key); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := fmt.Fscanf(conn, "HD t%d", &seconds); err != nil {
+		t.Fatalf("how long %s lives: %v", key, err)
+	}
+	return time.Duration(seconds) * time.Second
+}
+
+// TestMemcached_Renew: a line that is read lives on, after a quarter of its time or where
+// clocks differ; what is only looked at or pushed to does not.
 func TestMemcached_Renew(t *testing.T) {
 	t.Parallel()
-	client, a := newClient(t, memcachetest.Start(t).Addr), newAccount()
-	now := time.Now()
-	at := func(d time.Duration) *Memcached {
-		return openMemcached(t, client, Config{Expiry: 4 * time.Second, Now: func() time.Time { return now.Add(d) }})
+	server := memcachetest.Start(t)
+	client, a, now := newClient(t, server.Addr), newAccount(), time.Now()
+	at := func(clock, expiry time.Duration) *Memcached {
+		return openMemcached(t, client, Config{Expiry: expiry, Now: func() time.Time { return now.Add(clock) }})
 	}
-	// Of two lines with the same time to live, one is renewed, for much longer. A clock that
-	// is behind renews as well.
-	l := begun(t, at(0), a, posts(1))
-	begun(t, at(0), a+1, posts(1))
-	want(t, at(0), a, l, posts(1), 0) // too early to renew
-	peek := at(time.Hour)
-	peek.Expiry = time.Hour
-	if _, ok := peek.Peek(t.Context(), a+1); !ok { // renews nothing
-		t.Fatal("no line")
+	const short, long = 10 * time.Minute, 10 * time.Hour
+	first := at(0, short)
+	key := first.key(a)
+	wantLife := func(what string, least, most time.Duration) {
+		t.Helper()
+		line, presence := lives(t, server, key), lives(t, server, key+companion)
+		if line < least || line > most || presence <= line || presence > most*3/2 {
+			t.Errorf("%s: the line lives for %v, its presence for %v, want %v to %v, and the presence longer", what, line, presence, least, most)
+		}
 	}
-	for _, clock := range []time.Duration{time.Hour, -time.Hour} {
-		long := at(clock)
-		long.Expiry = time.Hour
-		want(t, long, a, l, posts(1), 0)
-	}
-	waittest.Until(t, patience, "a line that is not read expires", func() bool {
-		_, _, ok := at(0).Load(t.Context(), a+1)
-		return !ok
-	})
-	want(t, at(0), a, l, posts(1), 0)
-	// A presence that was put by another Begin is not replaced.
-	lines := at(2 * time.Hour)
-	key := lines.key(a)
+	l := begun(t, first, a, posts(1))
+	wantLife("begun", short/2, short)
+	want(t, at(short/4-time.Second, long), a, l, posts(1), 0)
+	wantLife("read too early", short/2, short)
+	at(long, long).Peek(t.Context(), a)
+	push(t, at(long, long), a, post(1))
+	wantLife("looked at and pushed to", short/2, short)
+	want(t, at(long, long), a, l, posts(1), 1)
+	wantLife("read", long/2, long)
+	want(t, at(-long, 2*long), a, l, posts(1), 1)
+	wantLife("read by a clock that is behind", long, 2*long)
+	// A presence that another Begin has put since is not replaced.
 	var held [2]memcache.Item
 	client.Get(t.Context(), []string{key, key + companion}, held[:])
-	token := lines.Begin(t.Context(), a)
-	lines.renew(t.Context(), key, 7, held[1])
-	if ok, err := lines.Store(t.Context(), token, l); !ok || err != nil {
+	token := first.Begin(t.Context(), a)
+	at(long, long).renew(t.Context(), key, 7, held[1])
+	if ok, err := first.Store(t.Context(), token, l); !ok || err != nil {
 		t.Fatalf("got %v, %v", ok, err)
 	}
-	want(t, lines, a, l, posts(1), 0)
+	want(t, first, a, l, posts(1), 0)
 }
 
 // TestMemcached_TwoDatabases has two databases share a server, and one get a new identity.
