@@ -9,9 +9,9 @@ import (
 	"kith/repo/event"
 )
 
-// feed makes n events as followed accounts make them, newest first: of 10, 4 repost a post,
+// anyEvents makes events as followed accounts make them, newest first: of 10, 4 repost a post,
 // mostly a new one, one in four what is older than all.
-func feed(n int) []event.Event {
+func anyEvents(n int) []event.Event {
 	r := rand.New(rand.NewPCG(1, 2))
 	out := make([]event.Event, n)
 	id := uint64(1) << 40
@@ -33,7 +33,7 @@ func feed(n int) []event.Event {
 func BenchmarkPage(b *testing.B) {
 	rules := home.NewRules(80)
 	for _, c := range []struct{ events, at int }{{800, 0}, {800, 400}, {5000, 0}, {5000, 4000}} {
-		events := feed(c.events)
+		events := anyEvents(c.events)
 		want := home.Range{Before: events[c.at].ID, Limit: 20}
 		s := &home.Span{Events: events, Verdicts: make([]home.Verdict, len(events)), Top: true, Bottom: false}
 		b.Run(fmt.Sprintf("events=%d/at=%d/first", c.events, c.at), func(b *testing.B) {

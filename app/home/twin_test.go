@@ -8,12 +8,16 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
 	"kith/app"
 	"kith/app/home"
 	"kith/app/home/hometest"
 	"kith/app/post"
 	"kith/app/relation"
+	"kith/repo/feed"
 	posts "kith/repo/post"
+	"kith/repo/row"
 )
 
 // twin is 20 accounts that do anything, and the plain program's world of them.
@@ -25,12 +29,14 @@ type twin struct {
 	people  []uint64
 	order   []uint64                 // the ids of posts and reposts, as they came
 	reposts map[hometest.Pair]uint64 // by whom, of what
+	often   uint64                   // who does most, 0: nobody
+	limit   int                      // of pages
 	log     []string
 }
 
 func newTwin(t *testing.T, w *world, seed uint64) *twin {
 	rules := home.NewRules(twinWindow)
-	tw := &twin{world: w, t: t, r: rand.New(rand.NewPCG(seed, 0)), people: w.People(20), reposts: map[hometest.Pair]uint64{},
+	tw := &twin{world: w, t: t, limit: 9, r: rand.New(rand.NewPCG(seed, 0)), people: w.People(20), reposts: map[hometest.Pair]uint64{},
 		model: hometest.World{
 			Posts: map[uint64]*posts.Post{}, Follows: map[hometest.Pair]hometest.Follow{}, Blocks: map[hometest.Pair]bool{},
 			Mutes: map[hometest.Pair]time.Time{}, Window: rules.Window, Reach: rules.Reach,
@@ -78,6 +84,9 @@ func (tw *twin) step() {
 		tw.Clock.Add(400) // lines are built anew
 	}
 	who, other, id := tw.person(), tw.person(), tw.anyPost()
+	if tw.often != 0 && tw.r.IntN(3) > 0 {
+		who = tw.often
+	}
 	ctx := tw.t.Context()
 	switch kind := tw.r.IntN(100); {
 	case id == 0 || kind < 30:
@@ -205,7 +214,7 @@ func (tw *twin) walk(reader uint64, oldest bool) (got []hometest.Entry) {
 	tw.t.Helper()
 	want := home.Range{Oldest: oldest}
 	for {
-		want.Limit = 1 + tw.r.IntN(9)
+		want.Limit = 1 + tw.r.IntN(tw.limit)
 		page, err := tw.Home(tw.t.Context(), reader, want)
 		if err != nil {
 			tw.t.Fatal(err)
@@ -258,4 +267,55 @@ func TestService_Home_Plain(t *testing.T) {
 			}
 		})
 	}
+}
+
+// The same holds further down than author feeds go.
+func TestService_Home_PlainDeep(t *testing.T) {
+	w := newWorld(t, config{window: twinWindow, lines: local(t), cap: 100})
+	tw := newTwin(t, w, 0)
+	tw.often, tw.limit = tw.people[10], 80
+	for _, reader := range tw.people[:twinReaders] {
+		tw.relate(reader, tw.often, 0)
+		tw.relate(reader, tw.people[11], 0)
+	}
+	of := w.Post(t, tw.often, "is reposted behind three others, one of them deleted")
+	for _, p := range []posts.Post{of, w.Post(t, tw.often, "1"), w.Post(t, tw.often, "2"), w.Post(t, tw.often, "goes")} {
+		tw.add(&p)
+	}
+	if _, err := w.Posts.Delete(t.Context(), tw.often, tw.order[3]); err != nil {
+		t.Fatal(err)
+	}
+	tw.model.Posts[tw.order[3]].State = posts.Deleted
+	tw.add(&posts.Post{Meta: row.Meta{ID: w.repost(tw.people[11], of.ID), Ver: 1}, Author: tw.people[11], Origin: of.ID})
+	for range 150 {
+		tw.step()
+	}
+	const writers = 20 // at once, which takes less time
+	made := make([][]posts.Post, writers)
+	var g errgroup.Group
+	for i := range writers {
+		g.Go(func() error {
+			for range feed.MaxEvents / writers {
+				v, err := tw.Posts.Create(t.Context(), tw.often, post.Draft{Content: posts.Content{Text: "more"}})
+				if err != nil {
+					return err
+				}
+				made[i] = append(made[i], v.Post)
+			}
+			return nil
+		})
+	}
+	if err := g.Wait(); err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range slices.Concat(made...) {
+		tw.add(&p)
+	}
+	slices.Sort(tw.order)
+	tw.check()
+	tw.order = tw.order[:len(tw.order)-feed.MaxEvents] // what happens next is about what is old
+	for range 40 {
+		tw.step()
+	}
+	tw.check()
 }
