@@ -221,7 +221,7 @@ func TestSettings_Check(t *testing.T) {
 		{"KITH_FOLLOWING_LIMIT", "-1"},
 		{"KITH_CRON_TRIM", "often"}, {"KITH_CRON_AUDIT", "@every 5m"}, {"KITH_CRON_EXPIRE", "CRON_TZ=Asia/Tokyo 0 3 * * *"},
 		{"KITH_CRON_SUGGEST", "0 0 31 2 *"}, {"KITH_CRON_AFFINITY", "* * * * * * *"}, {"KITH_CRON_RATE", "-1"},
-		{"KITH_REQUEST_EXPIRY", "1m"}, {"KITH_JOB_RUN_KEEP", "0s"}, {"KITH_ADMIN_LISTEN", "9100"},
+		{"KITH_REQUEST_EXPIRY", "1m"}, {"KITH_GONE_AFTER", "1h"}, {"KITH_JOB_RUN_KEEP", "0s"}, {"KITH_ADMIN_LISTEN", "9100"},
 	} {
 		t.Run(c.name+"="+c.value, func(t *testing.T) {
 			good(t)

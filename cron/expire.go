@@ -2,26 +2,55 @@ package cron
 
 import (
 	"context"
+	"errors"
 	"maps"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	apprelation "kith/app/relation"
+	"kith/repo"
+	"kith/repo/feed"
 	"kith/repo/list"
 	"kith/repo/relation"
+	"kith/repo/seen"
+	"kith/repo/timeline"
 )
 
 const (
-	expirePage  = 500 // outlines read at once
+	expirePage  = 500 // outlines, or rows of other tables, read at once
 	expireLists = 20  // whole rows read at once
 )
 
-// Expire makes the job that drops mutes past their end, and requests that were not
-// answered within requests (0: they never expire). It walks all rows: an index of the
-// ends of mutes would cost every write. It reads the lengths of the sections first, and
-// only few lists. For a graph of 81,306 accounts and 1.4 million edges, all in memory, on
-// 2 cores with MariaDB 10.11, kith cron run expire --cron-rate 0 took
+// ExpireConfig is what the job expire works with.
+type ExpireConfig struct {
+	Rows      *relation.Store
+	Relations *apprelation.Service
+	Keys      *feed.Keys
+	Timelines *timeline.Store
+	Seen      *seen.Store
+	Now       func() time.Time
+	// Requests is how long a request to follow may wait for an answer; 0: for ever.
+	Requests time.Duration
+	// Gone is how long after an account was last seen its home is no longer kept; 0: it
+	// always is.
+	Gone time.Duration
+}
+
+// Expire makes the job that drops what has had its time, one thing after the other:
+//
+//	relations  mutes past their end, and requests that were not answered
+//	keys       Idempotency-Keys after their hour
+//	timelines  warm home timelines of accounts that were not seen for long. One that was
+//	           never seen counts from when its row was written
+//
+// The cursor says which of them, and how far. A run for one account is for its relations.
+//
+// It walks all relation rows: an index of the ends of mutes would cost every write. It
+// reads the lengths of the sections first, and only few lists. For a graph of 81,306
+// accounts and 1.4 million edges, all in memory, on 2 cores with MariaDB 10.11, kith cron run
+// expire --cron-rate 0 took
 //
 //	without any mute                       0.15 s   540,000 rows a second
 //	every tenth account mutes somebody     0.23 s   350,000 rows a second
@@ -29,42 +58,60 @@ const (
 //
 // At the default pace of 5,000 rows a second 10 million accounts take 33 minutes, once a
 // day, and the job waits for nearly all of that.
-func Expire(rows *relation.Store, relations *apprelation.Service, requests time.Duration) Job {
-	e := expiring{rows: rows, relations: relations, requests: requests}
-	return Job{Name: "expire", About: "ends mutes and requests whose time has passed", Work: e.work}
+func Expire(c ExpireConfig) Job {
+	return Job{Name: "expire", About: "ends mutes and requests whose time has passed, and homes of those long gone",
+		Work: func(ctx context.Context, run *Run) error { return (&expiring{ExpireConfig: c, run: run}).work(ctx) }}
 }
 
+// expiring is one run.
 type expiring struct {
-	rows      *relation.Store
-	relations *apprelation.Service
-	requests  time.Duration
+	ExpireConfig
+	run   *Run
+	phase string
+	rows  int64 // looked at so far
 }
 
-func (e expiring) work(ctx context.Context, run *Run) error {
-	if run.Account != 0 {
-		found, err := e.rows.Outlines(ctx, []uint64{run.Account})
+func (e *expiring) work(ctx context.Context) error {
+	if e.run.Account != 0 {
+		found, err := e.Rows.Outlines(ctx, []uint64{e.run.Account})
 		if err != nil {
 			return err
 		}
-		return e.page(ctx, run, slices.Collect(maps.Values(found)), 1)
+		return e.page(ctx, slices.Collect(maps.Values(found)), 1)
 	}
-	after, _ := strconv.ParseUint(run.Cursor(), 10, 64) // one that cannot be read counts as none
-	total, err := e.rows.About(ctx)
+	names := []string{"relations", "keys", "timelines"}
+	phases := map[string]func(ctx context.Context, after uint64) error{"relations": e.relations, "keys": e.keys, "timelines": e.timelines}
+	name, at, _ := strings.Cut(e.run.Cursor(), " ")
+	after, _ := strconv.ParseUint(at, 10, 64) // what cannot be read counts as no cursor
+	for _, e.phase = range names[max(0, slices.Index(names, name)):] {
+		if err := phases[e.phase](ctx, after); err != nil {
+			return err
+		}
+		after = 0
+	}
+	return e.run.Step(ctx, Step{Total: e.rows})
+}
+
+// step counts rows of the phase up to a place.
+func (e *expiring) step(ctx context.Context, rows, done, total int64, at uint64) error {
+	e.rows += rows
+	return e.run.Step(ctx, Step{Rows: rows, Done: done, Total: max(total, e.rows), Cursor: e.phase + " " + strconv.FormatUint(at, 10)})
+}
+
+func (e *expiring) relations(ctx context.Context, after uint64) error {
+	total, err := e.Rows.About(ctx)
 	if err != nil {
 		return err
 	}
 	for rows := int64(0); ; {
-		page, err := e.rows.WalkOutlines(ctx, after, expirePage)
-		if err != nil {
+		page, err := e.Rows.WalkOutlines(ctx, after, expirePage)
+		if err != nil || len(page) == 0 {
 			return err
-		}
-		if len(page) == 0 {
-			return run.Step(ctx, Step{Total: rows})
 		}
 		if rows += int64(len(page)); len(page) < expirePage {
 			total = rows
 		}
-		if err := e.page(ctx, run, page, total); err != nil {
+		if err := e.page(ctx, page, total); err != nil {
 			return err
 		}
 		after = page[len(page)-1].AccountID
@@ -73,25 +120,25 @@ func (e expiring) work(ctx context.Context, run *Run) error {
 
 // page goes through outlines and, in small groups, the rows that may have
 // something to expire.
-func (e expiring) page(ctx context.Context, run *Run, page []relation.Outline, total int64) error {
+func (e *expiring) page(ctx context.Context, page []relation.Outline, total int64) error {
 	var group []uint64
 	looked := int64(0)
 	for i, o := range page {
 		looked++
-		if err := run.Skip(ctx, o.AccountID, o.Err); err != nil {
+		if err := e.run.Skip(ctx, o.AccountID, o.Err); err != nil {
 			return err
 		}
-		if o.Err == nil && (o.Has(list.Muting) || e.requests > 0 && (o.Has(list.Requests) || o.Has(list.Requested))) {
+		if o.Err == nil && (o.Has(list.Muting) || e.Requests > 0 && (o.Has(list.Requests) || o.Has(list.Requested))) {
 			group = append(group, o.AccountID)
 		}
 		if len(group) < expireLists && i < len(page)-1 {
 			continue
 		}
-		done, err := e.group(ctx, run, group)
-		if err != nil {
-			return err
+		done, err := e.group(ctx, group)
+		if err == nil {
+			err = e.step(ctx, looked, done, total, o.AccountID)
 		}
-		if err := run.Step(ctx, Step{Rows: looked, Done: done, Total: total, Cursor: strconv.FormatUint(o.AccountID, 10)}); err != nil {
+		if err != nil {
 			return err
 		}
 		group, looked = group[:0], 0
@@ -100,23 +147,88 @@ func (e expiring) page(ctx context.Context, run *Run, page []relation.Outline, t
 }
 
 // group expires what there is to expire in a few rows.
-func (e expiring) group(ctx context.Context, run *Run, ids []uint64) (done int64, err error) {
+func (e *expiring) group(ctx context.Context, ids []uint64) (done int64, err error) {
 	if len(ids) == 0 {
 		return 0, nil
 	}
-	rows, err := e.rows.Fresh(ctx, ids)
+	rows, err := e.Rows.Fresh(ctx, ids)
 	if err != nil {
 		return 0, err
 	}
 	for _, id := range ids {
-		got, err := e.relations.Expire(ctx, rows[id], apprelation.Expiry{Requests: e.requests, Dry: run.DryRun})
+		got, err := e.Relations.Expire(ctx, rows[id], apprelation.Expiry{Requests: e.Requests, Dry: e.run.DryRun})
 		if got != (apprelation.Expired{}) {
 			done++
-			run.Log.Debug("expired", "account", id, "mutes", got.Mutes, "requests", got.Requests)
+			e.run.Log.Debug("expired", "account", id, "mutes", got.Mutes, "requests", got.Requests)
 		}
-		if err := run.Skip(ctx, id, err); err != nil {
+		if err := e.run.Skip(ctx, id, err); err != nil {
 			return done, err
 		}
 	}
 	return done, nil
+}
+
+// keys goes from bucket to bucket.
+func (e *expiring) keys(ctx context.Context, after uint64) error {
+	for bucket := uint16(min(after, repo.Buckets)); bucket < repo.Buckets; {
+		next, err := e.Keys.Next(ctx, bucket)
+		if errors.Is(err, repo.ErrNotFound) {
+			return nil
+		}
+		n := 0
+		switch {
+		case err != nil:
+			return err
+		case e.run.DryRun:
+			n, err = e.Keys.Count(ctx, next)
+		default:
+			n, err = e.Keys.Expire(ctx, next)
+		}
+		if bucket = next; n == 0 || e.run.DryRun {
+			bucket++
+		}
+		if err == nil {
+			err = e.step(ctx, int64(n), int64(n), 0, uint64(bucket))
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (e *expiring) timelines(ctx context.Context, after uint64) error {
+	if e.Gone == 0 {
+		return nil
+	}
+	before := uint32(max(0, e.Now().Add(-e.Gone).Unix()))
+	for {
+		page, err := e.Timelines.Walk(ctx, after, expirePage)
+		if err != nil || len(page) == 0 {
+			return err
+		}
+		after = page[len(page)-1].AccountID
+		looked := int64(len(page))
+		page = slices.DeleteFunc(page, func(o timeline.Old) bool { return o.UpdatedAt >= before })
+		gone, err := e.gone(ctx, page, before)
+		done := int64(len(gone))
+		if err == nil && !e.run.DryRun {
+			done, err = e.Timelines.Expire(ctx, gone, before)
+		}
+		if err == nil {
+			err = e.step(ctx, looked, done, 0, after)
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// gone returns those of accounts that were not seen since.
+func (e *expiring) gone(ctx context.Context, old []timeline.Old, before uint32) (ids []uint64, err error) {
+	for _, o := range old {
+		ids = append(ids, o.AccountID)
+	}
+	marks, err := e.Seen.Of(ctx, ids)
+	return slices.DeleteFunc(ids, func(id uint64) bool { return marks[id] >= before }), err
 }

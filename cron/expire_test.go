@@ -3,6 +3,7 @@ package cron_test
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"slices"
 	"strings"
 	"testing"
@@ -12,12 +13,21 @@ import (
 	"kith/cron"
 	"kith/repo"
 	"kith/repo/dbtest"
+	"kith/repo/feed"
 	"kith/repo/list"
+	"kith/repo/seen"
+	"kith/repo/timeline"
 )
 
 func (w *world) expire(requests time.Duration) cron.Job {
-	return cron.Expire(w.rows, w.Service, requests)
+	return cron.Expire(cron.ExpireConfig{Rows: w.rows, Relations: w.Service, Requests: requests, Gone: gone, Keys: feed.NewKeys(w.pool),
+		Timelines: timeline.NewStore(w.pool, w.clock, slog.New(slog.DiscardHandler)), Seen: seen.New(w.pool), Now: w.clock})
 }
+
+func (w *world) clock() time.Time { return w.now }
+
+// gone is how long homes are kept.
+const gone = 24 * time.Hour
 
 func (w *world) people(n int) []uint64 {
 	w.t.Helper()
@@ -126,5 +136,130 @@ func TestExpire_Resumes(t *testing.T) {
 	run, err := w.worker.Run(t.Context(), w.expire(0), cron.Options{})
 	if !errors.Is(err, list.ErrFormat) || !strings.Contains(run.Failure, "expire failed for 1 account") {
 		t.Errorf("run %+v, %v, want the bad row named", run, err)
+	}
+}
+
+// keys makes Idempotency-Keys of accounts, so many seconds old by the clock of the database.
+func (w *world) keys(age int, ids ...uint64) {
+	w.t.Helper()
+	for i, id := range ids {
+		w.pool.MustExec(`INSERT INTO idempotency (bucket, account_id, hash, post_id, made_at) VALUES (?,?,UNHEX(MD5(?)),1,UNIX_TIMESTAMP()-?)`, repo.Bucket(id), id, i*10_000+age, age)
+	}
+}
+
+func (w *world) count(table string) (n int) {
+	w.t.Helper()
+	if err := w.pool.Get(&n, `SELECT COUNT(*) FROM `+table); err != nil {
+		w.t.Fatal(err)
+	}
+	return n
+}
+
+func TestExpire_Keys(t *testing.T) {
+	w := newWorld(t)
+	p := w.people(3)
+	old := slices.Repeat(p[:1], 400) // more than one statement deletes
+	w.keys(3700, append(old, p[1])...)
+	w.keys(3500, p...)
+	if run := w.run(w.expire(0), cron.Options{DryRun: true}); run.Done != 401 || w.count("idempotency") != 404 {
+		t.Errorf("a dry run: %+v, and %d are left; want 401 found and none deleted", run, w.count("idempotency"))
+	}
+	if run := w.run(w.expire(0), cron.Options{}); run.Done != 401 || w.count("idempotency") != 3 {
+		t.Errorf("%+v, and %d are left; want the 401 old ones deleted", run, w.count("idempotency"))
+	}
+	if run := w.run(w.expire(0), cron.Options{}); run.Done != 0 || w.count("idempotency") != 3 {
+		t.Errorf("again: %+v, and %d are left; want no more deleted", run, w.count("idempotency"))
+	}
+}
+
+// home writes the warm timeline of accounts, now.
+func (w *world) home(ids ...uint64) {
+	w.t.Helper()
+	homes := timeline.NewStore(w.pool, w.clock, slog.New(slog.DiscardHandler))
+	for _, id := range ids {
+		if saved, err := homes.Save(w.t.Context(), id, timeline.Line{BuiltAt: w.now}); !saved || err != nil {
+			w.t.Fatal(saved, err)
+		}
+	}
+}
+
+func (w *world) homes() (ids []uint64) {
+	w.t.Helper()
+	if err := w.pool.Select(&ids, `SELECT account_id FROM timeline ORDER BY account_id`); err != nil {
+		w.t.Fatal(err)
+	}
+	return ids
+}
+
+// A home goes when its account was not seen for long; of one that was never seen, when it was
+// written long ago.
+func TestExpire_Homes(t *testing.T) {
+	w := newWorld(t)
+	p := w.people(5)
+	never, away, back, young, fresh := p[0], p[1], p[2], p[3], p[4]
+	marks := seen.New(w.pool)
+	see := func(ids ...uint64) {
+		for _, id := range ids {
+			if err := marks.Put(t.Context(), []seen.Mark{{AccountID: id, At: uint32(w.now.Unix())}}); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	see(away, back)
+	w.home(never, away, back)
+	w.now = w.now.Add(gone)
+	w.home(young)
+	if run := w.run(w.expire(0), cron.Options{}); run.Done != 0 || len(w.homes()) != 4 {
+		t.Errorf("after %v: %+v; want nothing gone yet", gone, run)
+	}
+	see(back)
+	w.now = w.now.Add(time.Second)
+	w.home(fresh)
+	if run := w.run(w.expire(0), cron.Options{DryRun: true}); run.Done != 2 || len(w.homes()) != 5 {
+		t.Errorf("a dry run: %+v, left %v; want two found", run, w.homes())
+	}
+	if run := w.run(w.expire(0), cron.Options{}); run.Done != 2 || !slices.Equal(w.homes(), []uint64{back, young, fresh}) {
+		t.Errorf("%+v, left %v; want those of %d and %d gone", run, w.homes(), never, away)
+	}
+	kept := cron.ExpireConfig{Rows: w.rows, Relations: w.Service, Keys: feed.NewKeys(w.pool), Now: w.clock}
+	w.now = w.now.Add(100 * gone)
+	if run := w.run(cron.Expire(kept), cron.Options{}); run.Done != 0 || len(w.homes()) != 3 {
+		t.Errorf("without a limit: %+v, left %v; want all kept", run, w.homes())
+	}
+}
+
+// A run that stops between the kinds of rows, or in the middle of one, goes on there.
+func TestExpire_Kinds(t *testing.T) {
+	w := newWorld(t)
+	p := w.people(6)
+	for i, id := range p[:5] {
+		w.do(w.Mute(t.Context(), id, p[i+1], true, time.Minute))
+	}
+	w.keys(3700, p...)
+	w.home(p...)
+	w.now = w.now.Add(2 * gone)
+	var cursors []string
+	var done int64
+	for range 30 {
+		ctx, cancel := context.WithCancel(t.Context())
+		run, err := w.worker.Run(ctx, w.expire(0), cron.Options{Show: func(s cron.Step) {
+			cursors = append(cursors, s.Cursor)
+			cancel()
+		}})
+		done += run.Done
+		if cancel(); !errors.Is(err, context.Canceled) {
+			t.Fatal(err)
+		}
+		if cursors[len(cursors)-1] == "" {
+			break
+		}
+	}
+	if done != 5+6+6 || w.count("idempotency") != 0 || len(w.homes()) != 0 {
+		t.Errorf("%d dropped, %d keys and homes %v left, by the steps %q; want 17 and nothing left", done, w.count("idempotency"), w.homes(), cursors)
+	}
+	for _, kind := range []string{"relations ", "keys ", "timelines "} {
+		if !slices.ContainsFunc(cursors, func(c string) bool { return strings.HasPrefix(c, kind) }) {
+			t.Errorf("no step stopped in the %s: %q", kind, cursors)
+		}
 	}
 }

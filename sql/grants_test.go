@@ -17,23 +17,29 @@ import (
 	"github.com/jmoiron/sqlx"
 
 	"kith/app/graph"
+	"kith/app/post"
+	"kith/app/post/posttest"
 	apprelation "kith/app/relation"
+	"kith/cron"
 	"kith/repo/account"
 	"kith/repo/affinity"
 	"kith/repo/cache"
 	"kith/repo/committer"
 	"kith/repo/db"
 	"kith/repo/dbtest"
+	"kith/repo/feed"
 	"kith/repo/identity"
 	"kith/repo/interaction"
 	"kith/repo/job"
 	"kith/repo/lease"
 	"kith/repo/list"
+	posts "kith/repo/post"
 	"kith/repo/relation"
 	"kith/repo/row"
 	"kith/repo/schema"
 	"kith/repo/seen"
 	"kith/repo/suggest"
+	"kith/repo/timeline"
 	"kith/sql"
 )
 
@@ -181,6 +187,51 @@ func (g *guarded) app(t *testing.T) {
 	for range 2 {
 		must(t, "note who was seen", seen.New(s.pool).Put(ctx, []seen.Mark{{AccountID: 101, At: start}}))
 	}
+	s.posts(t)
+}
+
+// posts is what people do with posts.
+func (s *service) posts(t *testing.T) {
+	ctx, w := t.Context(), posttest.New(t, posttest.Config{DB: s.pool, Cache: cache.NewNone()})
+	people := w.People(2)
+	a, b := people[0], people[1]
+	keyed := post.Draft{Content: posts.Content{Text: "one"}, Key: "a key"}
+	first := w.Write(t, a, keyed)
+	if again := w.Write(t, a, keyed); again.ID != first.ID {
+		t.Errorf("a key made two posts, %d and %d", first.ID, again.ID)
+	}
+	reply := w.Write(t, b, post.Draft{Content: posts.Content{Text: "two"}, ReplyTo: first.ID})
+	for range 2 {
+		_, err := w.Posts.Repost(ctx, b, first.ID, posts.Public)
+		must(t, "repost", err)
+		_, err = w.Posts.Undo(ctx, b, first.ID)
+		must(t, "undo a repost", err)
+	}
+	for _, yes := range []bool{true, false, true} {
+		_, err := w.Posts.Favour(ctx, b, first.ID, yes)
+		must(t, "favour", err)
+		_, err = w.Posts.Bookmark(ctx, b, first.ID, yes)
+		must(t, "bookmark", err)
+		_, err = w.Posts.Pin(ctx, a, first.ID, yes)
+		must(t, "pin", err)
+	}
+	must(t, "hide", w.Posts.SetState(ctx, a, first.ID, posts.Hidden))
+	_, err := w.Posts.Delete(ctx, b, reply.ID)
+	must(t, "delete", err)
+	_, err = w.Tasks.Claim(ctx, 10)
+	must(t, "claim tasks", err)
+	_, _, err = w.Tasks.Backlog(ctx, 10)
+	must(t, "count tasks", err)
+	homes := timeline.NewStore(s.pool, now, slog.New(slog.DiscardHandler))
+	for i := range 2 {
+		saved, err := homes.Save(ctx, a, timeline.Line{BuiltAt: now().Add(time.Duration(i) * time.Second)})
+		if err != nil || !saved {
+			t.Fatalf("save a warm timeline: %v, %v", saved, err)
+		}
+	}
+	_, err = homes.Row(ctx, a)
+	must(t, "read a warm timeline", err)
+	must(t, "drop a warm timeline", homes.Drop(ctx, b))
 }
 
 func editSuggestion(ctx context.Context, pool *sqlx.DB) error {
@@ -278,6 +329,8 @@ func (s *service) imports(t *testing.T) {
 // jobs does what the jobs do as kith_jobs.
 func (g *guarded) jobs(t *testing.T) {
 	ctx, s := t.Context(), g.service(t, "jobs")
+	_, err := g.root.ExecContext(ctx, `UPDATE idempotency SET made_at = 1`)
+	must(t, "make keys old", err)
 	m, err := schema.New(s.pool, sql.Migrations)
 	must(t, "schema", err)
 	must(t, "check the schema", m.Check(ctx))
@@ -314,11 +367,25 @@ func (g *guarded) jobs(t *testing.T) {
 	s.names(t)
 	s.fold(t)
 	must(t, "suggest", editSuggestion(ctx, s.pool))
+	s.expires(t)
 	_, err = seen.New(s.pool).Walk(ctx, 0, 10)
 	must(t, "walk the seen", err)
 	_, err = identity.New(s.pool).Open(ctx)
 	must(t, "read the identity", err)
 	s.keepsBooks(t)
+}
+
+// expires drops what the posts left.
+func (s *service) expires(t *testing.T) {
+	ctx := t.Context()
+	expire := cron.Expire(cron.ExpireConfig{Rows: s.rows, Relations: s.Service, Keys: feed.NewKeys(s.pool), Seen: seen.New(s.pool), Now: time.Now,
+		Timelines: timeline.NewStore(s.pool, now, slog.New(slog.DiscardHandler)), Requests: time.Hour, Gone: time.Hour})
+	runner := cron.NewRunner(cron.RunnerConfig{Leases: lease.New(lease.Config{DB: s.pool, Process: "here:2"}), Runs: job.New(s.pool)})
+	run, err := runner.Run(ctx, expire, cron.Options{})
+	must(t, "expire", err)
+	if run.Done == 0 {
+		t.Errorf("the job expire did %+v, want a key and a home dropped", run)
+	}
 }
 
 // names is what an audit repairs of them.

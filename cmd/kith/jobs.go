@@ -10,8 +10,11 @@ import (
 
 	"kith/config"
 	"kith/cron"
+	"kith/repo/feed"
 	"kith/repo/job"
 	"kith/repo/lease"
+	"kith/repo/seen"
+	"kith/repo/timeline"
 )
 
 // plans are all jobs and when they run. A new job is added here.
@@ -21,8 +24,14 @@ func (s *stack) plans(c config.Cron, listCap int) []cron.Plan {
 		{Job: cron.Affinity(s.folder), Schedule: c.Affinity},
 		{Job: cron.Suggest(s.suggestions), Schedule: c.Suggest},
 		{Job: cron.Audit(s.auditConfig(false)), Schedule: c.Audit}, // it reports; kith audit --repair repairs
-		{Job: cron.Expire(s.rows, s.relations, c.RequestExpiry), Schedule: c.Expire},
+		{Job: cron.Expire(s.expireConfig(c)), Schedule: c.Expire},
 	}
+}
+
+// expireConfig is what the job expire works with.
+func (s *stack) expireConfig(c config.Cron) cron.ExpireConfig {
+	return cron.ExpireConfig{Rows: s.rows, Relations: s.relations, Requests: c.RequestExpiry, Gone: c.GoneAfter, Now: time.Now,
+		Keys: feed.NewKeys(s.pool), Timelines: timeline.NewStore(s.pool, time.Now, slog.Default()), Seen: seen.New(s.pool)}
 }
 
 // runner makes the Runner of the jobs.

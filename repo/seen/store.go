@@ -69,3 +69,20 @@ func (s *Store) One(ctx context.Context, id uint64) (Mark, error) {
 	}
 	return m, nil
 }
+
+// Of returns the marks of those of accounts that were ever seen. Index: PRIMARY (bucket,
+// account_id), a row each.
+func (s *Store) Of(ctx context.Context, ids []uint64) (map[uint64]uint32, error) {
+	out := make(map[uint64]uint32, len(ids))
+	for part := range slices.Chunk(ids, MaxRows) {
+		in, args := db.Keys(part)
+		var found []Mark
+		if err := s.db.SelectContext(ctx, &found, `SELECT account_id, at FROM seen WHERE (bucket, account_id) IN (`+in+`)`, args...); err != nil {
+			return nil, fmt.Errorf("when %d accounts were seen: %w", len(part), db.Wrap(err))
+		}
+		for _, m := range found {
+			out[m.AccountID] = m.At
+		}
+	}
+	return out, nil
+}
