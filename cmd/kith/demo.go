@@ -6,6 +6,7 @@ import (
 	"time"
 
 	appaccount "kith/app/account"
+	"kith/app/post"
 	apprelation "kith/app/relation"
 )
 
@@ -34,7 +35,26 @@ var demoPeople = []demoPerson{
 	{name: "lena", display: "Lena", follows: []string{"kim", "eva"}},
 }
 
-// demo makes the demo graph where there is no account at all, and reports
+// demoPost is a post of the demo. Replies and reposts name an earlier one, from 1.
+type demoPost struct {
+	by, text         string
+	replyTo, reposts int
+}
+
+// demoPosts fill the home of Ada: with posts of people she follows, a reply among them and
+// to herself, and what a stranger wrote and two of them reposted.
+var demoPosts = []demoPost{
+	{by: "kim", text: "The market has strawberries from today on. #summer"},
+	{by: "ben", text: "Who joins me on the lake on Sunday?"},
+	{by: "ada", text: "@ben I do, if it does not rain.", replyTo: 2},
+	{by: "chloe", reposts: 1},
+	{by: "dan", text: "Read all night: https://example.org/the-long-way"},
+	{by: "eva", text: "@dan And? Is it good?", replyTo: 5},
+	{by: "hugo", reposts: 1},
+	{by: "ben", text: "@ada It will not. #lake", replyTo: 3},
+}
+
+// demo makes the demo graph and its posts where there is no account at all, and reports
 // whether it did. Follows are dated into the past, one an hour, so that lists
 // have an order.
 func (s *stack) demo(ctx context.Context) (bool, error) {
@@ -64,5 +84,31 @@ func (s *stack) demo(ctx context.Context) (bool, error) {
 			at = at.Add(time.Hour)
 		}
 	}
-	return true, nil
+	return true, s.demoTalk(ctx, ids)
+}
+
+// demoTalk makes the posts of the demo, ten minutes apart.
+func (s *stack) demoTalk(ctx context.Context, ids map[string]uint64) error {
+	at := time.Now().Add(-time.Duration(len(demoPosts)) * 10 * time.Minute)
+	posts := s.posts.at(func() time.Time { return at })
+	made := make([]uint64, 0, len(demoPosts))
+	for _, p := range demoPosts {
+		var v post.View
+		var err error
+		if p.reposts > 0 {
+			v, err = posts.Repost(ctx, ids[p.by], made[p.reposts-1], 0)
+		} else {
+			d := post.Draft{Content: post.Content{Text: p.text, Language: "en"}}
+			if p.replyTo > 0 {
+				d.ReplyTo = made[p.replyTo-1]
+			}
+			v, err = posts.Create(ctx, ids[p.by], d)
+		}
+		if err != nil {
+			return fmt.Errorf("make the demo posts: %w", err)
+		}
+		made = append(made, v.Post.ID)
+		at = at.Add(10 * time.Minute)
+	}
+	return nil
 }

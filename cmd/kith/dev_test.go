@@ -84,13 +84,13 @@ func TestDev(t *testing.T) {
 // tryCurl runs the printed lines as they are.
 func tryCurl(t *testing.T, p *process) {
 	lines := regexp.MustCompile(`(?m)^curl .*$`).FindAllString(p.said(), -1)
-	if len(lines) != 3 {
-		t.Fatalf("%d curl lines are printed, want 3:\n%s", len(lines), p.said())
+	if len(lines) != 4 {
+		t.Fatalf("%d curl lines are printed, want 4:\n%s", len(lines), p.said())
 	}
 	if _, err := exec.LookPath("curl"); err != nil {
 		t.Skip("no curl on this machine to try the printed lines with")
 	}
-	for i, want := range []string{`"username":"ben"`, `"id":"7","following":false`, `"following":true`} {
+	for i, want := range []string{`"username":"ben"`, `"id":"7","following":false`, `"username":"kim"`, `"following":true`} {
 		out, err := exec.CommandContext(t.Context(), "sh", "-c", lines[i]).Output()
 		if err != nil || !strings.Contains(string(out), want) {
 			t.Errorf("%s\nanswers %s, %v, want %s in it", lines[i], out, err, want)
@@ -106,6 +106,9 @@ func tryCompanions(t *testing.T, dir, address string) {
 	}
 	if out := runKith(t, dir, nil, nil, "account", "list").wants(t); strings.Count(out, "\n") != len(demoPeople) {
 		t.Errorf("there are\n%s\nwant %d people", out, len(demoPeople))
+	}
+	if out := runKith(t, dir, nil, nil, "timeline", "show", "--account", "1").wants(t); !strings.Contains(out, " @kim    2: @hugo @chloe\n") || !strings.Contains(out, elsewhere) {
+		t.Errorf("the home of ada is\n%s", out)
 	}
 	token := strings.TrimSpace(runKith(t, dir, nil, nil, "token", "--account", "7").wants(t))
 	var asking []struct{ Username string }

@@ -32,6 +32,7 @@ type posts struct {
 	reactions *committer.Committer[*postrows.Draft, postrows.Post]
 	lines     timeline.Lines
 	tasks     *apptask.Runner
+	config    post.Config // of service
 	service   *post.Service
 	homes     *home.Service
 	markers   *marker.Service
@@ -54,8 +55,9 @@ func (s *stack) openPosts(c config.Settings, tool bool, log *slog.Logger) (err e
 	}
 	p.tasks = apptask.New(apptask.Config{Store: stored, Workers: c.Home.Workers, OwnOnly: tool, Log: log, Registerer: s.registry})
 	push := c.Home.PushLimit > 0
-	p.service = post.New(post.Config{Posts: p.rows, Feeds: p.feeds, Marks: mark.New(s.pool, stored), Edits: p.edits, Reactions: p.reactions, Tasks: p.tasks,
-		Relations: s.rows, Accounts: s.people, Now: time.Now, Push: push, Log: log})
+	p.config = post.Config{Posts: p.rows, Feeds: p.feeds, Marks: mark.New(s.pool, stored), Edits: p.edits, Reactions: p.reactions, Tasks: p.tasks,
+		Relations: s.rows, Accounts: s.people, Now: time.Now, Push: push, Log: log}
+	p.service = post.New(p.config)
 	p.homes = home.New(home.Config{Relations: s.rows, Posts: p.service, Feeds: p.feeds, Events: p.rows, Lines: p.lines, Now: time.Now, Log: log,
 		Cap: c.Home.Cap, Window: c.Home.RepostWindow, Push: push})
 	p.markers = marker.New(marker.Config{Store: markers.New(s.pool), Now: time.Now})
@@ -65,6 +67,13 @@ func (s *stack) openPosts(c config.Settings, tool bool, log *slog.Logger) (err e
 	p.tasks.Handle(task.Push, pusher.Push)
 	p.tasks.Start()
 	return nil
+}
+
+// at makes the service that decides about posts, with a clock. It pushes nothing.
+func (p *posts) at(now func() time.Time) *post.Service {
+	c := p.config
+	c.Now, c.Push = now, false
+	return post.New(c)
 }
 
 // openLines opens the hot home timelines, which lie where rows are cached.

@@ -261,8 +261,8 @@ func (r *reader) makeRun(block) {
 	r.start("bin/kith dev", "dev")
 	said := r.running[0]
 	said.waitFor(r.t, "# follow account ")
-	if n := strings.Count(said.said(), "\ncurl "); n != 3 {
-		r.t.Errorf("it prints %d curl lines, want the three that README.md says:\n%s", n, said.said())
+	if n := strings.Count(said.said(), "\ncurl "); n != 4 {
+		r.t.Errorf("it prints %d curl lines, want the four that README.md says:\n%s", n, said.said())
 	}
 }
 

@@ -47,7 +47,7 @@ func (s *stack) welcome(ctx context.Context, d *devCmd, l net.Listener, tokens *
 	return out.String(), nil
 }
 
-// writeTries writes a token and three commands that work as they are.
+// writeTries writes a token and four commands that work as they are.
 func (s *stack) writeTries(ctx context.Context, out *strings.Builder, base string, people []account.Account, tokens *token.Tokens) error {
 	me := people[0]
 	if ada, err := s.accounts.ByName(ctx, demoPeople[0].name); err == nil {
@@ -70,6 +70,7 @@ func (s *stack) writeTries(ctx context.Context, out *strings.Builder, base strin
 	last := others[len(others)-1]
 	curl("who are the friends of "+me.Username+"?", fmt.Sprintf("'%s/api/v1/accounts/%d/friends'", base, me.ID))
 	curl("what are these to "+me.Username+"?", fmt.Sprintf("'%s/api/v1/accounts/relationships?id[]=%s'", base, strings.Join(others, "&id[]=")))
+	curl("what is new in the home of "+me.Username+"?", fmt.Sprintf("'%s/api/v1/timelines/home?limit=5'", base))
 	curl("follow account "+last, fmt.Sprintf("-X POST '%s/api/v1/accounts/%s/follow'", base, last))
 	return nil
 }
@@ -86,6 +87,7 @@ func secondTerminal(d *devCmd) string {
 	}
 	return "In a second terminal, in this folder" + with + ":\n" + strings.ReplaceAll(`
 kith import follows.txt.gz    # lines of: follower followee [unixtime]
+kith timeline show --account 1
 kith account list
 kith token --account 2        # act as somebody else
 
