@@ -103,7 +103,7 @@ func servicesOfPosts(t testing.TB, pool *sqlx.DB, r relation.Rows, a post.Accoun
 			t.Error(err)
 		}
 	})
-	s := post.New(post.Config{Posts: stored, Feeds: feeds, Marks: mark.New(pool, tasks), Edits: edits, Reactions: reactions, Tasks: runner,
+	s := post.New(post.Config{Posts: stored, Feeds: feeds, Marks: mark.New(pool, c, tasks, now), Edits: edits, Reactions: reactions, Tasks: runner,
 		Relations: r, Accounts: a, Now: now, Push: true})
 	runner.Handle(task.Settle, s.SettlePost)
 	runner.Handle(task.Favourite, s.SettleFavourite)

@@ -278,23 +278,23 @@ func (s *Service) SetState(ctx context.Context, author, id uint64, to post.State
 
 // Favour notes that the actor favours a post, or no longer does.
 func (s *Service) Favour(ctx context.Context, actor, id uint64, yes bool) (View, error) {
-	return s.mark(ctx, actor, id, mark.Favourite, yes, func(of uint64) error {
-		t := task.Task{ID: s.newID(actor), Kind: task.Favourite, Account: actor, Post: of}
+	return s.mark(ctx, actor, id, func(of uint64) error {
+		t := task.Task{ID: s.newID(actor, of), Kind: task.Favourite, Account: actor, Post: of}
 		markID := t.ID
 		if !yes {
 			markID = 0
 		}
-		if err := s.cfg.Marks.Set(ctx, actor, mark.Favourite, of, markID, t); err != nil {
-			return err
+		changed, err := s.cfg.Marks.Set(ctx, actor, mark.Favourite, of, markID, t)
+		if changed && err == nil {
+			s.run(ctx, []task.Task{t})
 		}
-		s.run(ctx, []task.Task{t})
-		return nil
+		return err
 	})
 }
 
 // Bookmark notes that the actor keeps a post, or no longer does. Nobody else learns that.
 func (s *Service) Bookmark(ctx context.Context, actor, id uint64, yes bool) (View, error) {
-	return s.mark(ctx, actor, id, mark.Bookmark, yes, func(of uint64) error { return s.own(ctx, actor, of, mark.Bookmark, yes) })
+	return s.mark(ctx, actor, id, func(of uint64) error { return s.own(ctx, actor, of, mark.Bookmark, yes) })
 }
 
 // maxPins is how many posts an account pins.
@@ -311,8 +311,9 @@ func (s *Service) Pin(ctx context.Context, actor, id uint64, yes bool) (View, er
 	case seen.Post.Visibility == post.Direct:
 		return View{}, errDirectPin
 	}
-	return s.mark(ctx, actor, id, mark.Pin, yes, func(of uint64) error {
-		if yes {
+	return s.mark(ctx, actor, id, func(of uint64) error {
+		has, err := s.cfg.Marks.Fresh(ctx, actor, mark.Pin, of)
+		if yes && has == 0 && err == nil {
 			pins, err := s.cfg.Marks.Page(ctx, actor, mark.Pin, repo.IDRange{Limit: maxPins})
 			if err != nil {
 				return err
@@ -325,25 +326,15 @@ func (s *Service) Pin(ctx context.Context, actor, id uint64, yes bool) (View, er
 	})
 }
 
-// mark changes a mark of the actor about a post that it sees, unless it is as wanted.
-func (s *Service) mark(ctx context.Context, actor, id uint64, k mark.Kind, yes bool, change func(of uint64) error) (View, error) {
+// mark changes a mark of the actor about a post that it sees.
+func (s *Service) mark(ctx context.Context, actor, id uint64, change func(of uint64) error) (View, error) {
 	seen, err := s.Get(ctx, actor, id)
 	if err != nil {
 		return View{}, err
 	}
 	of := seen.Shown().ID
-	marks, err := s.cfg.Marks.On(ctx, actor, []uint64{of})
-	if err != nil {
+	if err := change(of); err != nil {
 		return View{}, app.From(err)
-	}
-	has := false
-	for _, m := range marks {
-		has = has || m.Kind == k
-	}
-	if has != yes {
-		if err := change(of); err != nil {
-			return View{}, app.From(err)
-		}
 	}
 	return s.Get(ctx, actor, of)
 }
@@ -352,9 +343,13 @@ func (s *Service) mark(ctx context.Context, actor, id uint64, k mark.Kind, yes b
 func (s *Service) own(ctx context.Context, actor, of uint64, k mark.Kind, yes bool) error {
 	id := uint64(0)
 	if yes {
-		id = s.newID(actor)
+		id = s.newID(actor, of)
 	}
-	return s.cfg.Marks.Set(ctx, actor, k, of, id)
+	_, err := s.cfg.Marks.Set(ctx, actor, k, of, id)
+	return err
 }
 
-func (s *Service) newID(actor uint64) uint64 { return event.Next(actor, 0, s.cfg.Now(), rand.Uint64()) }
+// newID returns an id for a mark of the actor about a post: it is higher than the post's.
+func (s *Service) newID(actor, of uint64) uint64 {
+	return event.Next(actor, of, s.cfg.Now(), rand.Uint64())
+}

@@ -151,11 +151,5 @@ func (s *Service) SettleFavourite(ctx context.Context, t task.Task) error {
 }
 
 func (s *Service) favourite(ctx context.Context, t task.Task) (id uint64, err error) {
-	marks, err := s.cfg.Marks.On(ctx, t.Account, []uint64{t.Post})
-	for _, m := range marks {
-		if m.Kind == mark.Favourite {
-			id = m.ID
-		}
-	}
-	return id, err
+	return s.cfg.Marks.Fresh(ctx, t.Account, mark.Favourite, t.Post)
 }

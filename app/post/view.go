@@ -2,6 +2,8 @@ package post
 
 import (
 	"context"
+	"maps"
+	"slices"
 
 	"kith/app"
 	"kith/repo"
@@ -143,14 +145,15 @@ func (s *Service) Marks(ctx context.Context, viewer uint64, ids []uint64) (map[u
 	if err != nil {
 		return nil, app.From(err)
 	}
-	out := map[uint64]Marked{}
+	out, err := s.reposted(ctx, viewer, ids)
+	if err != nil {
+		return nil, app.From(err)
+	}
 	for _, m := range found {
 		of := out[m.Post]
 		switch m.Kind {
 		case mark.Favourite:
 			of.Favourite = true
-		case mark.Repost:
-			of.Repost = true
 		case mark.Bookmark:
 			of.Bookmark = true
 		case mark.Pin:
@@ -159,6 +162,52 @@ func (s *Service) Marks(ctx context.Context, viewer uint64, ids []uint64) (map[u
 		out[m.Post] = of
 	}
 	return out, nil
+}
+
+// reposted returns which of posts an account reposted: its feed says it, where that reaches
+// as far as the posts, since a repost is younger than its post.
+func (s *Service) reposted(ctx context.Context, account uint64, ids []uint64) (map[uint64]Marked, error) {
+	out := make(map[uint64]Marked, len(ids))
+	row, err := s.cfg.Feeds.Row(ctx, account)
+	if err != nil {
+		return nil, err
+	}
+	events, floor, err := row.Events(nil)
+	if err != nil {
+		return nil, err
+	}
+	last := make(map[uint64]uint64, len(ids)) // the newest repost of each post, which may be deleted
+	var older []uint64
+	for _, id := range ids {
+		if id < floor {
+			older = append(older, id)
+		} else {
+			last[id] = 0
+		}
+	}
+	for i := len(events) - 1; i >= 0; i-- {
+		if _, asked := last[events[i].Origin]; asked {
+			last[events[i].Origin] = events[i].ID
+		}
+	}
+	if len(older) > 0 {
+		more, err := s.cfg.Marks.Reposts(ctx, account, older)
+		if err != nil {
+			return nil, err
+		}
+		maps.Copy(last, more)
+	}
+	reposts := slices.DeleteFunc(slices.Collect(maps.Values(last)), func(id uint64) bool { return id == 0 })
+	if len(reposts) == 0 {
+		return out, nil
+	}
+	found, err := s.cfg.Posts.Rows(ctx, reposts)
+	for _, p := range found {
+		if p.State != post.Deleted {
+			out[p.Origin] = Marked{Repost: true}
+		}
+	}
+	return out, err
 }
 
 // Page is a part of a list of posts. First and Last are the ids that the pages before and

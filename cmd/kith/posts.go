@@ -55,7 +55,7 @@ func (s *stack) openPosts(c config.Settings, tool bool, log *slog.Logger) (err e
 	}
 	p.tasks = apptask.New(apptask.Config{Store: stored, Workers: c.Home.Workers, OwnOnly: tool, Log: log, Registerer: s.registry})
 	push := c.Home.PushLimit > 0
-	p.config = post.Config{Posts: p.rows, Feeds: p.feeds, Marks: mark.New(s.pool, stored), Edits: p.edits, Reactions: p.reactions, Tasks: p.tasks,
+	p.config = post.Config{Posts: p.rows, Feeds: p.feeds, Marks: mark.New(s.pool, s.cache, stored, time.Now), Edits: p.edits, Reactions: p.reactions, Tasks: p.tasks,
 		Relations: s.rows, Accounts: s.people, Now: time.Now, Push: push, Log: log}
 	p.service = post.New(p.config)
 	p.homes = home.New(home.Config{Relations: s.rows, Posts: p.service, Feeds: p.feeds, Events: p.rows, Lines: p.lines, Now: time.Now, Log: log,

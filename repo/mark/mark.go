@@ -1,17 +1,25 @@
 // Package mark keeps what accounts note for themselves about posts: favourites, bookmarks,
 // pins, and which of their own posts reposts another. A mark is a row in the bucket of its
 // account, with an id that sorts by time.
+//
+// The newest marks of an account, but for reposts, stand packed in a versioned row too, its
+// head, which is read through the cache: pages show recent posts, so that they need no more.
+// The head is locked by each change and swapped with it, in one transaction. Which posts an
+// account reposted is told by its feed (repo/feed).
 package mark
 
 import (
 	"context"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/jmoiron/sqlx"
 
 	"kith/repo"
+	"kith/repo/cache"
 	"kith/repo/db"
+	"kith/repo/row"
 	"kith/repo/task"
 )
 
@@ -36,31 +44,45 @@ type Mark struct {
 // Store reads and writes marks. It is safe for concurrent use.
 type Store struct {
 	db    *sqlx.DB
+	heads *row.Store[head]
 	tasks *task.Store
+	now   func() time.Time
 }
 
-// New makes a store.
-func New(pool *sqlx.DB, tasks *task.Store) *Store { return &Store{pool, tasks} }
+// New makes a store. now dates the rows.
+func New(pool *sqlx.DB, c cache.Cache, tasks *task.Store, now func() time.Time) *Store {
+	return &Store{pool, row.New(pool, c, kind()), tasks, now}
+}
+
+// tries is how often a change is tried that others win.
+const tries = 20
 
 // Set writes a mark, or deletes it where id is 0, and what is to be done afterwards, in one
-// transaction.
-func (s *Store) Set(ctx context.Context, account uint64, k Kind, post, id uint64, tasks ...task.Task) error {
-	err := db.Retry(ctx, tries, func(ctx context.Context) error {
-		return db.WithTx(ctx, s.db, func(tx *sqlx.Tx) error {
-			if err := Write(ctx, tx, account, k, post, id); err != nil {
-				return err
+// transaction, and reports whether that changed anything. A mark that is there keeps its id.
+// A new id must be higher than that of the post. Reposts are not marked so, see Write.
+func (s *Store) Set(ctx context.Context, account uint64, k Kind, post, id uint64, tasks ...task.Task) (changed bool, err error) {
+	for range tries {
+		won, err := s.heads.Locked(ctx, []uint64{account}, nil, func(tx *sqlx.Tx, rows map[uint64]head) ([]head, error) {
+			have, err := Of(ctx, tx, account, k, []uint64{post})
+			if changed = (have[post] != 0) != (id != 0); err != nil || !changed {
+				return nil, err
 			}
-			return s.tasks.Add(ctx, tx, tasks)
+			if err := Write(ctx, tx, account, k, post, id); err != nil {
+				return nil, err
+			}
+			if err := s.tasks.Add(ctx, tx, tasks); err != nil {
+				return nil, err
+			}
+			next := rows[account].with(Mark{ID: id, Kind: k, Post: post})
+			next.Meta = next.Next(uint32(s.now().Unix()))
+			return []head{next}, nil
 		})
-	})
-	if err != nil {
-		return fmt.Errorf("mark %d for %d: %w", post, account, db.Wrap(err))
+		if won || err != nil {
+			return changed, err
+		}
 	}
-	return nil
+	return false, fmt.Errorf("mark %d for %d: %w", post, account, repo.ErrConflict)
 }
-
-// tries is how often a transaction that ends in a deadlock is run.
-const tries = 10
 
 // Write writes a mark, or deletes it where id is 0, in a transaction. A mark that
 // is there keeps its id, but that of a repost, which is the id of a post. Index:
@@ -90,12 +112,46 @@ func Of(ctx context.Context, q sqlx.QueryerContext, account uint64, k Kind, post
 	return out, err
 }
 
-// On returns all marks that an account has on posts, from the database.
+// On returns the favourites, bookmarks and pins that an account has on posts: from its head
+// where that reaches, else from the database. A mark is younger than its post, so all marks
+// on posts from the floor of the head on stand in it.
 func (s *Store) On(ctx context.Context, account uint64, posts []uint64) ([]Mark, error) {
-	return on(ctx, s.db, account, posts)
+	h, err := s.heads.Row(ctx, account)
+	if err != nil {
+		return nil, err
+	}
+	var out []Mark
+	var older []uint64
+	for _, p := range posts {
+		if p < h.floor {
+			older = append(older, p)
+			continue
+		}
+		for _, m := range h.marks {
+			if m.Post == p {
+				out = append(out, m)
+			}
+		}
+	}
+	if len(older) == 0 {
+		return out, nil
+	}
+	more, err := on(ctx, s.db, account, older)
+	return append(out, more...), err
 }
 
-// on is On in a transaction or on a pool. Index: PRIMARY (bucket, account_id,
+// Fresh returns the id of a mark as the database has it, 0 for none.
+func (s *Store) Fresh(ctx context.Context, account uint64, k Kind, post uint64) (uint64, error) {
+	found, err := Of(ctx, s.db, account, k, []uint64{post})
+	return found[post], err
+}
+
+// Reposts returns the ids of the reposts that an account made of posts, from the database.
+func (s *Store) Reposts(ctx context.Context, account uint64, posts []uint64) (map[uint64]uint64, error) {
+	return Of(ctx, s.db, account, Repost, posts)
+}
+
+// on returns all marks that an account has on posts. Index: PRIMARY (bucket, account_id,
 // kind, post_id), a row for each kind and post.
 func on(ctx context.Context, q sqlx.QueryerContext, account uint64, posts []uint64) ([]Mark, error) {
 	var out []Mark

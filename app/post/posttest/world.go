@@ -49,7 +49,7 @@ func New(tb testing.TB, c Config) *World {
 	w.Stored = posts.New(c.DB, c.Cache, w.Now)
 	w.Tasks = task.New(c.DB)
 	w.Feeds = feed.New(c.DB, c.Cache, w.Stored, w.Tasks, w.Now)
-	w.Marks = mark.New(c.DB, w.Tasks)
+	w.Marks = mark.New(c.DB, c.Cache, w.Tasks, w.Now)
 	edits := committer.New(w.Feeds, committer.Config{})
 	reactions := committer.New(w.Stored, committer.Config{})
 	w.Runner = apptask.New(apptask.Config{Store: w.Tasks, Every: 50 * time.Millisecond, Now: w.Now})

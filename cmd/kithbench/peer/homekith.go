@@ -64,7 +64,7 @@ func openKithHome(ctx context.Context, s *server.Servers) (*kithHome, error) {
 		return nil, errors.Join(err, k.Close())
 	}
 	h.tasks = apptask.New(apptask.Config{Store: stored})
-	h.posts = apppost.New(apppost.Config{Posts: rows, Feeds: h.feeds, Marks: mark.New(k.pool, stored), Edits: h.edits, Reactions: h.reactions,
+	h.posts = apppost.New(apppost.Config{Posts: rows, Feeds: h.feeds, Marks: mark.New(k.pool, k.cache, stored, time.Now), Edits: h.edits, Reactions: h.reactions,
 		Tasks: pushing{h.tasks}, Relations: k.rows, Accounts: k.people, Now: time.Now, Push: true})
 	h.homes = apphome.New(apphome.Config{Relations: k.rows, Posts: h.posts, Feeds: h.feeds, Events: rows, Lines: h.lines, Now: time.Now, Cap: HomeCap, Push: true})
 	pusher := apphome.NewPusher(apphome.PushConfig{Followers: k.rows, Authors: h.feeds, Edits: h.edits, Posts: h.posts, Lines: h.lines, Limit: pushLimit, Now: time.Now})
