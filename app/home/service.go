@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"log/slog"
+	"slices"
 	"time"
 
 	"kith/app"
@@ -57,6 +58,10 @@ type Config struct {
 	// Recheck is how old a line may be before it is built anew, 5 minutes. That ends what a
 	// lost push, or an author who became too big to be pushed, left out.
 	Recheck time.Duration
+	// MaxSpan is how many events a page looks at, 20,000. The rules are content with some
+	// 4,000 of the home's, but reposts that the reader hides come in between. Past that a
+	// page ends early, and the next one goes on.
+	MaxSpan int
 }
 
 // Service reads homes. It is safe for concurrent use.
@@ -70,6 +75,7 @@ func New(cfg Config) *Service {
 	cfg.Cap = cmp.Or(cfg.Cap, 800)
 	cfg.Window = cmp.Or(cfg.Window, 80)
 	cfg.Recheck = cmp.Or(cfg.Recheck, DefaultRecheck)
+	cfg.MaxSpan = cmp.Or(cfg.MaxSpan, 20_000)
 	cfg.Log = cmp.Or(cfg.Log, slog.New(slog.DiscardHandler))
 	return &Service{cfg, NewRules(cfg.Window)}
 }
@@ -146,30 +152,32 @@ func (s *Service) open(ctx context.Context, reader uint64) (*read, error) {
 		viewer: Viewer{ID: reader, Now: s.cfg.Now(), Relations: map[uint64]Relation{}}}, nil
 }
 
-const (
-	// maxSpan is how many events a page looks at. Past that it ends early, and the next
-	// one goes on.
-	maxSpan = 20_000
-	// leastSpan is how many events are gathered at once at least.
-	leastSpan = 200
-)
+// leastSpan is how many events are gathered at once at least.
+const leastSpan = 200
 
 // page asks the rules for a page, and brings what they need, until they have it.
 func (r *read) page(ctx context.Context, want Range) (Page, error) {
 	if err := r.begin(ctx, want); err != nil {
 		return Page{}, err
 	}
-	for more := leastSpan; ; {
+	early := false
+	for more := min(leastSpan, r.cfg.MaxSpan); ; {
 		page, need := r.rules.Page(&r.span, want)
 		switch {
 		case !need.Any():
+			if n := len(r.span.Events); early && page.Next == 0 && want.Oldest {
+				page.Next = r.span.Events[0].ID
+			} else if early && page.Next == 0 {
+				page.Next = r.span.Events[n-1].ID
+			}
 			return page, nil
 		case len(need.Judge) > 0:
 			if err := r.judge(ctx, need.Judge); err != nil {
 				return Page{}, err
 			}
 			continue
-		case len(r.span.Events) > maxSpan:
+		case len(r.span.Events) > r.cfg.MaxSpan:
+			early = true
 			r.cfg.Log.Warn("a page of a home ends early", "account", r.viewer.ID, "events", len(r.span.Events))
 			r.span.Top, r.span.Bottom = r.span.Top || need.Up, r.span.Bottom || need.Down
 			continue
@@ -203,24 +211,46 @@ func (r *read) begin(ctx context.Context, want Range) error {
 
 // extend adds events above and below to the span.
 func (r *read) extend(ctx context.Context, need Need, n int) error {
-	if err := r.loadFeeds(ctx); err != nil {
+	feeds, err := r.heard(ctx)
+	if err != nil {
 		return err
 	}
 	if need.Down {
-		found, reach, end, err := gather(ctx, r.feeds, r.cfg.Events, r.low, false, n)
+		found, reach, end, err := gather(ctx, feeds, r.cfg.Events, r.low, false, n)
 		if err != nil {
 			return err
 		}
 		r.span.Events, r.low, r.span.Bottom = append(r.span.Events, found...), reach, end
 	}
 	if need.Up {
-		found, reach, end, err := gather(ctx, r.feeds, r.cfg.Events, r.high, true, n)
+		found, reach, end, err := gather(ctx, feeds, r.cfg.Events, r.high, true, n)
 		if err != nil {
 			return err
 		}
 		r.span.Events, r.high, r.span.Top = append(found, r.span.Events...), reach, end
 	}
 	return r.sift(ctx)
+}
+
+// heard returns the feeds of those who may have events of this home: not muted, say.
+func (r *read) heard(ctx context.Context) ([]feed.Row, error) {
+	if err := r.loadFeeds(ctx); err != nil {
+		return nil, err
+	}
+	ids := make([]uint64, len(r.feeds))
+	for i := range r.feeds {
+		ids[i] = r.feeds[i].ID
+	}
+	if err := r.relate(ctx, slices.Clone(ids)); err != nil {
+		return nil, err
+	}
+	out := make([]feed.Row, 0, len(ids))
+	for i, id := range ids {
+		if r.viewer.sift(event.Event{ID: 1, Author: id}).reason == Stands {
+			out = append(out, r.feeds[i])
+		}
+	}
+	return out, nil
 }
 
 // loadFeeds loads the feeds of all whom the reader follows, and the reader's.

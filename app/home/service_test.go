@@ -9,6 +9,7 @@ import (
 	"kith/app/home"
 	"kith/app/post"
 	"kith/app/post/posttest"
+	"kith/app/relation"
 	apptask "kith/app/task"
 	"kith/repo/cache"
 	"kith/repo/committer"
@@ -38,6 +39,7 @@ type config struct {
 	limit       int
 	recheck     time.Duration
 	tasks       func(*apptask.Runner) post.Runner
+	maxSpan     int
 }
 
 const patience = 30 * time.Second
@@ -53,7 +55,7 @@ func newWorld(t *testing.T, c config) *world {
 	pool := dbtest.Open(t, db.Config{DSN: dbtest.DSN(t), MaxOpen: 32})
 	w := &world{t: t, World: posttest.New(t, posttest.Config{DB: pool, Cache: c.cache, Push: !c.noPush, Tasks: c.tasks}), lines: c.lines}
 	w.Service = home.New(home.Config{Relations: w.Rows, Posts: w.Posts, Feeds: w.Feeds, Events: w.Stored, Lines: c.lines, Now: w.Now,
-		Cap: c.cap, Window: c.window, Push: !c.noPush, Recheck: c.recheck})
+		Cap: c.cap, Window: c.window, Push: !c.noPush, Recheck: c.recheck, MaxSpan: c.maxSpan})
 	edits := committer.New(w.Feeds, committer.Config{})
 	t.Cleanup(func() {
 		if err := edits.Close(context.Background()); err != nil {
@@ -210,4 +212,44 @@ func TestService_Home_FollowedAgain(t *testing.T) {
 	w.pushed()
 	w.Follows(reader, author)
 	w.want(reader, two, one)
+}
+
+// However much of what is hidden by option lies between, a walk comes to the end.
+func TestService_Home_HiddenReposts(t *testing.T) {
+	w := newWorld(t, config{cap: 10, maxSpan: 40})
+	p := w.People(5)
+	reader, a, quiet, muted, stranger := p[0], p[1], p[2], p[3], p[4]
+	w.Follows(reader, a, quiet, muted)
+	var of []uint64
+	for range 150 {
+		of = append(of, w.Post(t, stranger, "reposted").ID)
+	}
+	one, two := w.Post(t, a, "one").ID, w.Post(t, a, "two").ID
+	for _, id := range of {
+		w.repost(quiet, id)
+		w.repost(muted, id)
+	}
+	three, four := w.Post(t, a, "three").ID, w.Post(t, a, "four").ID
+	no := false
+	if _, err := w.Follow(t.Context(), reader, quiet, relation.FollowOptions{Reposts: &no}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.Mute(t.Context(), reader, muted, true, 0); err != nil {
+		t.Fatal(err)
+	}
+	w.want(reader, four, three, two, one)
+	var up []uint64
+	for r := (home.Range{Limit: 3, Oldest: true}); ; {
+		page, err := w.Home(t.Context(), reader, r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		up = append(ids(page.Items), up...)
+		if r.After = page.Next; page.Next == 0 {
+			break
+		}
+	}
+	if want := []uint64{four, three, two, one}; !slices.Equal(up, want) {
+		t.Errorf("walked up: %v, want %v", up, want)
+	}
 }
