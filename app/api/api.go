@@ -72,7 +72,7 @@ func New(cfg Config) (*core.Server, error) {
 		relations.Routes(people),
 		lists.Routes(people, cfg.Affinity),
 		statuses.Routes(posts),
-		timelines.Routes(posts, cfg.Homes),
+		timelines.Routes(posts, cfg.Homes, cfg.Markers),
 		markers.Routes(cfg.Markers),
 		interactions.Routes(cfg.Interactions),
 		suggestions.Routes(people, cfg.Suggestions),

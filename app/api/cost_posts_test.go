@@ -40,6 +40,7 @@ func (w *costWorld) postCases() map[string][]compared {
 	for _, list := range []string{"/api/v1/favourites", "/api/v1/bookmarks", "/api/v1/replies/received", "/api/v1/timelines/home"} {
 		cases["GET "+list] = both(getting(hoarder, list), getting(small, list))
 	}
+	cases["POST /api/v1/timelines/home/refresh"] = both(request{as: hoarder, method: http.MethodPost, path: "/api/v1/timelines/home/refresh"}, request{as: small, method: http.MethodPost, path: "/api/v1/timelines/home/refresh"})
 	cases["GET /api/v1/markers"] = both(getting(hoarder, "/api/v1/markers?timeline[]=home&timeline[]=notifications"), getting(small, "/api/v1/markers?timeline[]=home"))
 	cases["POST /api/v1/markers"] = both(moving(hoarder, big), moving(small, few))
 	return cases

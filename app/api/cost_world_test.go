@@ -334,7 +334,7 @@ func newCostWorld(t testing.TB) *costWorld {
 	var homes *home.Service
 	w.posts, homes = servicesOfPosts(t, pool, store, w.people, mem, time.Now)
 	w.server, err = api.New(api.Config{
-		Posts: w.posts, Homes: homes, Markers: marker.New(marker.Config{Store: positioned.New(pool), Now: time.Now}),
+		Posts: w.posts, Homes: homes, Markers: marker.New(marker.Config{Store: positioned.New(pool), Homes: homes, Now: time.Now}),
 		Config: core.Config{Accounts: w.accounts, Tokens: tokens, BaseURL: "https://kith.example", Interactions: recorder,
 			Log: slog.New(slog.NewJSONHandler(io.Discard, nil)), RequestTimeout: costLimit},
 		Relations: relation.New(relation.Config{Rows: store, Committer: commits, Accounts: w.people, Now: time.Now}),

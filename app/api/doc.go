@@ -60,6 +60,7 @@
 //	GET  bookmarks                          read:bookmarks   pages
 //	GET  replies/received                   read:statuses    pages, an extension: all replies to the caller's posts
 //	GET  timelines/home                     read:statuses    pages
+//	POST timelines/home/refresh             read:statuses    an extension: what is new, see app/marker; the header Kith-Marker has the position
 //	GET  markers                            read:statuses    timeline[]=home, notifications
 //	POST markers                            write:statuses   home[last_read_id], and as an extension home[version]; notifications likewise
 //	POST interactions                       write:interactions  an extension, at most 1,000

@@ -186,7 +186,7 @@ func build(t testing.TB, r relation.Rows, c relation.Committer, a everything, he
 			Listeners: []func(relation.Change){func(c relation.Change) { w.changed(c) }}}),
 	}
 	cfg.Posts, cfg.Homes = servicesOfPosts(t, dbtest.DB(t), r, a, held, w.clock.Now)
-	cfg.Markers = marker.New(marker.Config{Store: positioned.New(dbtest.DB(t)), Now: w.clock.Now})
+	cfg.Markers = marker.New(marker.Config{Store: positioned.New(dbtest.DB(t)), Homes: cfg.Homes, Now: w.clock.Now})
 	for _, o := range options {
 		o(&cfg)
 	}

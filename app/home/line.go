@@ -15,6 +15,10 @@ import (
 // lacks: commits under way then, and clocks that differ.
 const slack = time.Minute
 
+// Late is how much later than the time of its id an event comes into a home, at most: where
+// its push is lost, with the next line.
+const Late = DefaultRecheck + slack
+
 // line returns the reader's line with all that is not pushed: from memcached where one is
 // held that is good, else built anew. Events that are pushed come into what is held by
 // themselves; those of the reader, and of authors who are too big, are read each time.

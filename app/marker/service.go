@@ -1,5 +1,45 @@
 // Package marker decides about read positions: how far an account has read its home and its
 // notifications, on all of its devices.
+//
+// # Markers
+//
+// A client sets a position where it wants, back too, as in Mastodon. It says which version
+// of the marker it saw, or does not; of two that set one at the same moment one wins, and
+// the other is told.
+//
+// # Refresh: what is new
+//
+// The first refresh hands out the newest 30 entries of the home. Each later one hands out
+// the oldest 30 of those that came since, so that a thousand are read in order. The position
+// is the newest entry that was handed out.
+//
+// Events may come late: an event is in the home when its commit is done and it was pushed,
+// and others with higher ids may have been there before. A position alone would leave it
+// out. So the marker has two parts: up to Settled, home.Late ago, all was handed out or
+// passed; of what was handed out above, Recent has the ids. A refresh reads from Settled on
+// and leaves out what Recent has.
+//
+//	──────────── Settled ──────────── position ───────▶ newer
+//	 handed out           Recent:                 to be
+//	 or passed            handed out              handed out
+//
+// The marker is swapped after the page is read and before it is answered. Of two devices
+// that refresh at once one wins; the other reads again and gets what comes next. What holds:
+//
+//   - an entry that comes into the home after the first refresh, within home.Late of its
+//     time, is handed out to one of the devices. Only what is older than all that the first
+//     refresh handed out is not: the first leaves that out, too;
+//   - it is handed out once, unless a repost that it stood at is undone, so that it stands
+//     elsewhere, or an answer of the database was lost;
+//   - Recent has 128 ids. Where more than these were handed out within home.Late, an entry
+//     that comes late behind the others is left out of refreshes. So it is where so many
+//     events are not shown that a page of the home ends early.
+//
+// An answer that is lost on the way to its client is handed out all the same. The client
+// sets the position back to where it was, and refreshes again.
+//
+// A refresh reads one page of the home, of at most 30 + 128 entries, ten times where nine
+// others were faster.
 package marker
 
 import (
@@ -8,6 +48,7 @@ import (
 	"time"
 
 	"kith/app"
+	"kith/app/home"
 	"kith/repo"
 	"kith/repo/marker"
 )
@@ -21,7 +62,13 @@ type Store interface {
 // Config is what a Service works with.
 type Config struct {
 	Store Store
+	Homes Homes
 	Now   func() time.Time
+}
+
+// Homes reads homes.
+type Homes interface {
+	Home(ctx context.Context, reader uint64, want home.Range) (home.Items, error)
 }
 
 // Service reads and moves positions. It is safe for concurrent use.

@@ -60,7 +60,7 @@ func (s *stack) openPosts(c config.Settings, tool bool, log *slog.Logger) (err e
 	p.service = post.New(p.config)
 	p.homes = home.New(home.Config{Relations: s.rows, Posts: p.service, Feeds: p.feeds, Events: p.rows, Lines: p.lines, Now: time.Now, Log: log,
 		Cap: c.Home.Cap, Window: c.Home.RepostWindow, Push: push})
-	p.markers = marker.New(marker.Config{Store: markers.New(s.pool), Now: time.Now})
+	p.markers = marker.New(marker.Config{Store: markers.New(s.pool), Homes: p.homes, Now: time.Now})
 	pusher := home.NewPusher(home.PushConfig{Followers: s.rows, Authors: p.feeds, Edits: p.edits, Posts: p.service, Lines: p.lines, Limit: c.Home.PushLimit, Now: time.Now})
 	p.tasks.Handle(task.Settle, p.service.SettlePost)
 	p.tasks.Handle(task.Favourite, p.service.SettleFavourite)

@@ -232,7 +232,7 @@ func (s *Server) done(c *Call) {
 // Answers share these values of headers: they must not be changed.
 var (
 	anyOrigin = []string{"*"}
-	exposed   = []string{"Link, Mastodon-Async-Refresh, Retry-After, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, X-Request-Id"}
+	exposed   = []string{"Kith-Marker, Link, Mastodon-Async-Refresh, Retry-After, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, X-Request-Id"}
 	noStore   = []string{"private, no-store"}
 	jsonType  = []string{"application/json; charset=utf-8"}
 	noSniff   = []string{"nosniff"}

@@ -1,4 +1,4 @@
-// Package timelines answers with the caller's home.
+// Package timelines answers with the caller's home, and with what is new in it.
 package timelines
 
 import (
@@ -8,19 +8,45 @@ import (
 	"kith/app/api/core"
 	"kith/app/api/entity"
 	"kith/app/home"
+	"kith/app/marker"
 )
 
 type resource struct {
 	entity.Statuses
-	homes *home.Service
+	homes   *home.Service
+	markers *marker.Service
 }
 
-// Routes returns the routes of timelines.
-func Routes(of entity.Statuses, homes *home.Service) []core.Route {
-	r := resource{of, homes}
+// Routes returns the routes of timelines. A refresh moves the position and needs no right to
+// write: what counts is that it shows the home, and who reads says how far.
+func Routes(of entity.Statuses, homes *home.Service, markers *marker.Service) []core.Route {
+	const path = "/api/v1/timelines/home"
+	r, read := resource{of, homes, markers}, core.SignedIn("read:statuses")
 	return []core.Route{
-		core.Get("/api/v1/timelines/home", core.SignedIn("read:statuses"), r.home),
+		core.Get(path, read, r.home),
+		core.Post(path+"/refresh", read, r.refresh),
 	}
+}
+
+// refresh answers with what is new, newest first. The header Kith-Marker, a dictionary of
+// RFC 8941, has the position, its version, and whether there may be more.
+func (r resource) refresh(ctx context.Context, c *core.Call) error {
+	got, err := r.markers.Refresh(ctx, c.Account)
+	if err != nil {
+		return err
+	}
+	found, err := r.Home(ctx, c, got.Items)
+	if err != nil {
+		return err
+	}
+	if m := got.Marker; m.Ver != 0 {
+		text := fmt.Sprintf(`last_read_id="%d", version=%d`, m.LastRead, m.Ver)
+		if got.More {
+			text += ", more"
+		}
+		c.Response.Header().Set("Kith-Marker", text)
+	}
+	return c.Render(func(b []byte) []byte { return entity.AppendStatuses(b, found) })
 }
 
 func (r resource) home(ctx context.Context, c *core.Call) error {
