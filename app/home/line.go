@@ -19,12 +19,18 @@ const slack = time.Minute
 // its push is lost, with the next line.
 const Late = DefaultRecheck + slack
 
-// line returns the reader's line with all that is not pushed: from memcached where one is
+// load returns the reader's line with all that is not pushed: from memcached where one is
 // held that is good, else built anew. Events that are pushed come into what is held by
 // themselves; those of the reader, and of authors who are too big, are read each time.
-func (r *read) line(ctx context.Context) (timeline.Line, error) {
+func (r *read) load(ctx context.Context) (timeline.Line, error) {
 	l, token, ok := r.cfg.Lines.Load(ctx, r.viewer.ID)
-	if ok && r.good(&l) {
+	if ok {
+		var err error
+		if ok, err = r.good(&l); err != nil {
+			return l, err
+		}
+	}
+	if ok {
 		whole, err := r.pull(ctx, &l)
 		if err != nil {
 			return l, err
@@ -39,18 +45,29 @@ func (r *read) line(ctx context.Context) (timeline.Line, error) {
 	return r.build(ctx)
 }
 
-// good reports whether a line is for those whom the reader follows now, and not too old.
-func (r *read) good(l *timeline.Line) bool {
-	return l.Follows == r.follows && r.viewer.Now.Sub(l.BuiltAt) < r.cfg.Recheck && !l.BuiltAt.After(r.viewer.Now.Add(slack))
+// good reports whether a line is for those whom the reader follows now, and not too old. The
+// reader's row mostly is the one that the line was built for; else a hash tells.
+func (r *read) good(l *timeline.Line) (bool, error) {
+	if r.viewer.Now.Sub(l.BuiltAt) >= r.cfg.Recheck || l.BuiltAt.After(r.viewer.Now.Add(slack)) {
+		return false, nil
+	}
+	if l.RowVer == r.row.Ver {
+		return true, nil
+	}
+	follows, err := r.followed()
+	return l.Follows == follows, err
 }
 
 // build builds the line from the feeds of all whom the reader follows. What is pushed
 // meanwhile is kept.
 func (r *read) build(ctx context.Context) (timeline.Line, error) {
 	token := r.cfg.Lines.Begin(ctx, r.viewer.ID)
-	l := timeline.Line{Follows: r.follows, BuiltAt: r.viewer.Now}
+	follows, err := r.followed()
+	l := timeline.Line{RowVer: r.row.Ver, Follows: follows, BuiltAt: r.viewer.Now}
 	r.feeds = nil
-	err := r.loadFeeds(ctx)
+	if err == nil {
+		err = r.loadFeeds(ctx)
+	}
 	if err != nil {
 		return l, err
 	}
@@ -80,6 +97,9 @@ func (r *read) pull(ctx context.Context, l *timeline.Line) (whole bool, err erro
 	}
 	since := max(l.Floor, event.First(l.BuiltAt.Add(-slack)))
 	for i := range rows {
+		if whole = rows[i].LastID < since; whole {
+			continue
+		}
 		for _, events := range []func([]event.Event) ([]event.Event, uint64, error){rows[i].Head, rows[i].Events} {
 			var found []event.Event
 			var floor uint64

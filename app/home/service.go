@@ -118,7 +118,10 @@ type read struct {
 	*Service
 	viewer  Viewer
 	row     relation.Row
-	follows uint64 // a hash of whom the reader follows, since when
+	follows uint64 // a hash of whom the reader follows, since when; see followed
+
+	line       timeline.Line
+	first, end int // the events of the line that the span has; 0 and 0: none
 
 	span     Span
 	low      uint64     // nothing is missing in the span from here on
@@ -133,27 +136,36 @@ func (s *Service) open(ctx context.Context, reader uint64) (*read, error) {
 	if err != nil {
 		return nil, err
 	}
-	v, err := row.View()
+	return &read{Service: s, row: row, verdicts: map[uint64]Verdict{}, posts: map[uint64]*post.Post{},
+		viewer: Viewer{ID: reader, Now: s.cfg.Now(), Relations: map[uint64]Relation{}}}, nil
+}
+
+// followed returns a hash of whom the reader follows, and since when.
+func (r *read) followed() (uint64, error) {
+	if r.follows != 0 {
+		return r.follows, nil
+	}
+	v, err := r.row.View()
 	if err != nil {
-		return nil, err
+		return 0, err
 	}
 	// What lies in the archive is the same as long as the row says the same of it.
-	follows := crc64(row.Archived)
+	follows := crc64(r.row.Archived)
 	for _, section := range []list.Section{list.Friends, list.Following} {
 		err := v.Each(section, func(id uint64, since, _ uint32) bool {
 			follows += hash(id, since)
 			return true
 		})
 		if err != nil {
-			return nil, err
+			return 0, err
 		}
 	}
-	return &read{Service: s, row: row, follows: follows, verdicts: map[uint64]Verdict{}, posts: map[uint64]*post.Post{},
-		viewer: Viewer{ID: reader, Now: s.cfg.Now(), Relations: map[uint64]Relation{}}}, nil
+	r.follows = max(follows, 1)
+	return r.follows, nil
 }
 
 // leastSpan is how many events are gathered at once at least.
-const leastSpan = 200
+const leastSpan = 100
 
 // page asks the rules for a page, and brings what they need, until they have it.
 func (r *read) page(ctx context.Context, want Range) (Page, error) {
@@ -196,13 +208,17 @@ func (r *read) begin(ctx context.Context, want Range) error {
 	if want.Oldest {
 		at = want.After
 	}
-	line, err := r.line(ctx)
-	if err != nil {
+	var err error
+	if r.line, err = r.load(ctx); err != nil {
 		return err
 	}
-	if at == 0 && !want.Oldest || at > line.Floor || line.Floor == 0 {
-		r.span.Events, r.low = line.Events, line.Floor
-		r.span.Top, r.span.Bottom = true, line.Floor == 0
+	if at == 0 && !want.Oldest || at > r.line.Floor || r.line.Floor == 0 {
+		if at != 0 || want.Oldest {
+			r.first, _ = slices.BinarySearchFunc(r.line.Events, at, func(e event.Event, id uint64) int { return cmp.Compare(id, e.ID) })
+		}
+		r.first = max(0, r.first-leastSpan)
+		r.end = min(r.first+2*leastSpan, len(r.line.Events))
+		r.ofLine()
 		return r.sift(ctx)
 	}
 	r.low, r.high = at+1, at // nothing yet
@@ -211,6 +227,17 @@ func (r *read) begin(ctx context.Context, want Range) error {
 
 // extend adds events above and below to the span.
 func (r *read) extend(ctx context.Context, need Need, n int) error {
+	up, down := need.Up && r.first > 0, need.Down && r.end > 0 && r.end < len(r.line.Events)
+	if up || down { // the line has more
+		if up {
+			r.first = max(0, r.first-n)
+		}
+		if down {
+			r.end = min(r.end+n, len(r.line.Events))
+		}
+		r.ofLine()
+		return r.sift(ctx)
+	}
 	feeds, err := r.heard(ctx)
 	if err != nil {
 		return err
@@ -230,6 +257,16 @@ func (r *read) extend(ctx context.Context, need Need, n int) error {
 		r.span.Events, r.high, r.span.Top = append(found, r.span.Events...), reach, end
 	}
 	return r.sift(ctx)
+}
+
+// ofLine makes the span of a part of the line: a page seldom needs all of it, and all that a
+// span has is worked on.
+func (r *read) ofLine() {
+	all := len(r.line.Events)
+	r.span = Span{Events: slices.Clone(r.line.Events[r.first:r.end]), Top: r.first == 0, Bottom: r.end == all && r.line.Floor == 0}
+	if r.low = r.line.Floor; r.end < all {
+		r.low = r.line.Events[r.end-1].ID
+	}
 }
 
 // heard returns the feeds of those who may have events of this home: not muted, say.

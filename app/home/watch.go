@@ -48,7 +48,8 @@ func (s *Service) Kept(ctx context.Context, reader uint64) (Kept, error) {
 		return Kept{}, app.From(err)
 	}
 	l, ok := s.cfg.Lines.Peek(ctx, reader)
-	return Kept{Line: l, Hot: ok, Good: ok && r.good(&l)}, nil
+	good, err := r.good(&l)
+	return Kept{Line: l, Hot: ok, Good: ok && good}, app.From(err)
 }
 
 // Forget drops what memcached keeps of a reader's home.

@@ -17,6 +17,9 @@ type Line struct {
 	Events []event.Event
 	// Floor is the event id from which on nothing is missing; 0: nothing is missing at all.
 	Floor uint64
+	// RowVer is the ver of the reader's relation row when the line was built. Warm rows do
+	// not keep it.
+	RowVer uint64
 	// Follows is a hash of the followed set that the line was built for, and since when each
 	// is followed: what was posted while somebody was not followed is not in the line.
 	Follows uint64

@@ -13,12 +13,13 @@ import (
 
 // The item of a line has a base, and behind it what was pushed since:
 //
-//	byte      0x41, the version of the form
+//	byte      0x42, the version of the form
 //	8 bytes   nonce, which the presence of the account repeats
 //	uvarint   length of the rest of the base; 0: the line is being built
 //	uvarint     BuiltAt, unix milliseconds
 //	8 bytes     Floor
 //	8 bytes     Follows
+//	8 bytes     RowVer
 //	uvarint     number of Pulled
 //	uvarints    how much higher each is than the one before it, the first than 0
 //	bytes       the events: event.AppendList
@@ -27,7 +28,7 @@ import (
 // The item of a presence is the nonce and when it was last renewed, in unix seconds, 8 bytes
 // each. All numbers of a fixed length are big-endian.
 const (
-	lineForm      = 0x41
+	lineForm      = 0x42
 	headBytes     = 1 + 8
 	presenceBytes = 16
 )
@@ -48,6 +49,7 @@ func pack(nonce uint64, l Line) ([]byte, error) {
 	b := binary.AppendUvarint(make([]byte, 0, 64+8*len(l.Events)), uint64(l.BuiltAt.UnixMilli()))
 	b = binary.BigEndian.AppendUint64(b, l.Floor)
 	b = binary.BigEndian.AppendUint64(b, l.Follows)
+	b = binary.BigEndian.AppendUint64(b, l.RowVer)
 	b = appendIDs(b, l.Pulled)
 	b, err := event.AppendList(b, l.Events)
 	if err != nil {
@@ -86,12 +88,12 @@ func unpack(b []byte, nonce uint64) (Line, bool, error) {
 
 func unpackBase(b []byte) (l Line, err error) {
 	built, n := binary.Uvarint(b)
-	if n <= 0 || len(b) < n+16 {
+	if n <= 0 || len(b) < n+24 {
 		return Line{}, fmt.Errorf("%w: the head of a base of %d bytes", errWire, len(b))
 	}
 	l.BuiltAt = time.UnixMilli(int64(built)).UTC()
-	l.Floor, l.Follows = binary.BigEndian.Uint64(b[n:]), binary.BigEndian.Uint64(b[n+8:])
-	if l.Pulled, b, err = readIDs(b[n+16:]); err != nil {
+	l.Floor, l.Follows, l.RowVer = binary.BigEndian.Uint64(b[n:]), binary.BigEndian.Uint64(b[n+8:]), binary.BigEndian.Uint64(b[n+16:])
+	if l.Pulled, b, err = readIDs(b[n+24:]); err != nil {
 		return Line{}, err
 	}
 	if l.Events, err = event.ReadList(nil, b); err != nil {

@@ -24,13 +24,15 @@ func must(b []byte, err error) []byte {
 func TestWire_Golden(t *testing.T) {
 	list := must(event.AppendList(nil, posts(5)))
 	pushed := event.AppendRecord(nil, post(6))
+	hot := filled(posts(5))
+	hot.RowVer = 9
 	for name, c := range map[string]struct {
 		text string
 		want Line
 	}{
-		"line": {"41" + "1122334455667788" + "28" + "fba0f1c2b134" + "0000000000000005" + "8000000000000000" + "03" + "03" + "06" + "f7ffffffff1f" + hex.EncodeToString(list),
-			filled(posts(5))},
-		"pushed": {"41" + "1122334455667788" + "15" + "00" + "0000000000000000" + "0000000000000000" + "00" + "210000" + hex.EncodeToString(pushed),
+		"line": {"42" + "1122334455667788" + "30" + "fba0f1c2b134" + "0000000000000005" + "8000000000000000" + "0000000000000009" + "03" + "03" + "06" + "f7ffffffff1f" + hex.EncodeToString(list),
+			hot},
+		"pushed": {"42" + "1122334455667788" + "1d" + "00" + "0000000000000000" + "0000000000000000" + "0000000000000000" + "00" + "210000" + hex.EncodeToString(pushed),
 			Line{Events: posts(6), BuiltAt: time.UnixMilli(0).UTC(), Appended: 1}},
 	} {
 		b, err := hex.DecodeString(c.text)
@@ -45,7 +47,7 @@ func TestWire_Golden(t *testing.T) {
 			t.Errorf("%s: packed %x\nwant   %x", name, must(pack(0x1122334455667788, got)), b)
 		}
 	}
-	if got, want := hex.EncodeToString(empty(0x1122334455667788)), "41"+"1122334455667788"+"00"; got != want {
+	if got, want := hex.EncodeToString(empty(0x1122334455667788)), "42"+"1122334455667788"+"00"; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
 }
@@ -65,11 +67,11 @@ func TestWire_Bad(t *testing.T) {
 		return append(binary.AppendUvarint(slices.Clone(base[:headBytes]), uint64(len(b))), b...)
 	}
 	for name, b := range map[string][]byte{
-		"version":          append([]byte{0x42}, base[1:]...),
+		"version":          append([]byte{0x41}, base[1:]...),
 		"behind":           append(slices.Clone(base), 0),
 		"in the base":      body(func(b []byte) []byte { return append(b, 0) }),
-		"no list":          body(func(b []byte) []byte { return b[:26] }),
-		"many are pulled":  body(func(b []byte) []byte { return slices.Concat(b[:22], []byte{0xff, 0x7f}, b[23:]) }),
+		"no list":          body(func(b []byte) []byte { return b[:34] }),
+		"many are pulled":  body(func(b []byte) []byte { return slices.Concat(b[:30], []byte{0xff, 0x7f}, b[31:]) }),
 		"endless length":   append(slices.Clone(base[:headBytes]), bytes.Repeat([]byte{0xff}, 20)...),
 		"length past ends": append(slices.Clone(base[:headBytes]), 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 1),
 	} {
