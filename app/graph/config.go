@@ -3,27 +3,23 @@ package graph
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"log/slog"
 	"strings"
 	"time"
 
+	"kith/app/intake"
 	rules "kith/app/relation"
 	"kith/repo/list"
 	"kith/repo/relation"
 )
 
-// The errors that are not those of the stores and the disk. After the first two
-// nothing was written.
+// The errors that are not those of the stores and the disk, see package intake.
 var (
-	// ErrRejects says that too many lines of the file are rejected.
-	ErrRejects = errors.New("too many rejected lines")
-	// ErrUnreadable says that the file cannot be read to its end.
-	ErrUnreadable = errors.New("the file cannot be read")
-	// ErrPartial says that an import or an export stopped or ended with a part done.
-	ErrPartial = errors.New("partial")
+	ErrRejects    = intake.ErrRejects
+	ErrUnreadable = intake.ErrUnreadable
+	ErrPartial    = intake.ErrPartial
 )
 
 // Accounts makes accounts that do not exist yet, 500 at a time at most, and knows
@@ -74,11 +70,10 @@ type ImportConfig struct {
 	Writers int
 }
 
-// Progress is how far a phase is. Total is 0 where it is not known.
-type Progress struct {
-	Phase       string // read, sort, write, check, settle; export
-	Done, Total int64  // read: bytes of the file; write, settle: sides of edges; check: rows; export: edges
-}
+// Progress is how far a phase is: read, sort, write, check, settle; export. Done and Total
+// are bytes of the file in read, sides of edges in write and settle, rows in check, edges in
+// export.
+type Progress = intake.Progress
 
 // Summary has every number of an import. Each line of the file is counted once
 // in Comments, Rejected, SelfFollows, Repeats or Edges; each edge once in

@@ -8,6 +8,7 @@ import (
 	"io"
 	"strconv"
 
+	"kith/app/intake"
 	"kith/repo/list"
 	"kith/repo/relation"
 )
@@ -68,7 +69,7 @@ func (x *exporter) run(ctx context.Context) error {
 	}
 	err := x.to.Flush()
 	if len(x.bad) > 0 {
-		err = errors.Join(err, partial{fmt.Errorf("all but the follows of %d accounts are written, whose lists cannot be read: %w", len(x.bad), x.bad[0])})
+		err = errors.Join(err, intake.Partial(fmt.Errorf("all but the follows of %d accounts are written, whose lists cannot be read: %w", len(x.bad), x.bad[0])))
 	}
 	return err
 }

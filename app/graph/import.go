@@ -1,18 +1,16 @@
 package graph
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
-	"math/rand/v2"
 	"slices"
 	"sync"
 	"time"
 
-	"kith/repo"
+	"kith/app/intake"
 	"kith/repo/spill"
 )
 
@@ -103,7 +101,7 @@ func (im *importer) run(ctx context.Context) error {
 			err = fmt.Errorf("import, phase %s, %s: %w", phase.name, phase.left, err)
 		}
 		if phase.left != nothingDone {
-			return partial{err}
+			return intake.Partial(err)
 		}
 		return err
 	}
@@ -113,11 +111,6 @@ func (im *importer) run(ctx context.Context) error {
 // nothingDone is what an error leaves behind before anything is written.
 const nothingDone = "nothing was imported"
 
-// partial is an error with ErrPartial.
-type partial struct{ error }
-
-func (p partial) Unwrap() []error { return []error{ErrPartial, p.error} }
-
 var byteOrderMark = []byte("\xef\xbb\xbf")
 
 // read takes the lines of the file.
@@ -125,12 +118,12 @@ func (im *importer) read(ctx context.Context) error {
 	if err := im.findErased(ctx); err != nil {
 		return err
 	}
-	bad := &rejects{to: bufio.NewWriter(im.cfg.Rejects), most: im.cfg.MaxRejects}
+	bad := intake.NewRejects(im.cfg.Rejects, im.cfg.MaxRejects)
 	err := im.lines(ctx, bad)
 	if err == nil {
-		err = bad.enough(im.sum.SelfFollows + im.edges.Len()/2)
+		err = bad.Enough(im.sum.SelfFollows + im.edges.Len()/2)
 	}
-	return errors.Join(err, bad.flush())
+	return errors.Join(err, bad.Flush())
 }
 
 // leastErased is how many erased accounts any import can know.
@@ -141,7 +134,7 @@ const leastErased = 64 << 10
 func (im *importer) findErased(ctx context.Context) error {
 	most := max(int(im.cfg.Memory/16/8), leastErased)
 	var err error
-	im.erased, err = retry(ctx, func(ctx context.Context) ([]uint64, error) { return im.cfg.Accounts.Erased(ctx, most+1) })
+	im.erased, err = intake.Retry(ctx, func(ctx context.Context) ([]uint64, error) { return im.cfg.Accounts.Erased(ctx, most+1) })
 	if len(im.erased) > most {
 		return fmt.Errorf("more than %d accounts are erased, and their ids do not fit: give the import more memory", most)
 	}
@@ -160,12 +153,12 @@ func (im *importer) isErased(e edge) bool {
 }
 
 // lines takes the lines up to the end of the file.
-func (im *importer) lines(ctx context.Context, bad *rejects) error {
-	in := openInput(ctx, im.cfg.Reader)
+func (im *importer) lines(ctx context.Context, bad *intake.Rejects) error {
+	in := intake.Open(ctx, im.cfg.Reader, maxLine)
 	for {
-		text, end, err := in.next()
+		text, end, err := in.Next()
 		if err == io.EOF {
-			im.progress(in.taken.Load()-im.done, in.size)
+			im.progress(in.Taken()-im.done, in.Size)
 			return nil
 		}
 		if err != nil {
@@ -176,7 +169,7 @@ func (im *importer) lines(ctx context.Context, bad *rejects) error {
 			text = bytes.TrimPrefix(text, byteOrderMark)
 		}
 		if im.sum.Lines%4096 == 0 {
-			im.progress(in.taken.Load()-im.done, in.size)
+			im.progress(in.Taken()-im.done, in.Size)
 		}
 		if err := im.line(ctx, text, end, bad); err != nil {
 			return err
@@ -185,12 +178,12 @@ func (im *importer) lines(ctx context.Context, bad *rejects) error {
 }
 
 // line takes one line.
-func (im *importer) line(ctx context.Context, text []byte, end ending, bad *rejects) error {
+func (im *importer) line(ctx context.Context, text []byte, end intake.Ending, bad *intake.Rejects) error {
 	e, is := parseLine(text)
 	switch {
-	case end == fileEnd && is != isEdge && is != isComment:
+	case end == intake.FileEnd && is != isEdge && is != isComment:
 		is = cutShort
-	case end == tooLong && is != isComment:
+	case end == intake.TooLong && is != isComment:
 		is = longLine
 	case is == isEdge && im.isErased(e):
 		is = erasedID
@@ -200,7 +193,7 @@ func (im *importer) line(ctx context.Context, text []byte, end ending, bad *reje
 		im.sum.Comments++
 	case is != isEdge:
 		im.sum.Rejected++
-		return bad.add(im.sum.Lines, is, text)
+		return bad.Add(im.sum.Lines, string(is), text)
 	case e.follower == e.followee:
 		im.sum.SelfFollows++
 	default:
@@ -226,7 +219,7 @@ func (im *importer) sort(ctx context.Context) error {
 // dry run counts them.
 func (im *importer) accounts(ctx context.Context) error {
 	return im.eachChunk(ctx, nil, func(ctx context.Context, c chunk, _ turn) error {
-		made, err := retry(ctx, func(ctx context.Context) (int, error) {
+		made, err := intake.Retry(ctx, func(ctx context.Context) (int, error) {
 			if im.cfg.DryRun {
 				missing, err := im.cfg.Accounts.Missing(ctx, c.ids())
 				return len(missing), err
@@ -254,48 +247,4 @@ func (im *importer) progress(more, total int64) {
 	}
 	im.shown = now
 	im.cfg.Progress(Progress{Phase: im.phase, Done: im.done, Total: total})
-}
-
-const (
-	// tries is how often a call is made, or one row is swapped, before it is
-	// given up, or left to the committer.
-	tries = 20
-	// callTime bounds one call of a store.
-	callTime = time.Minute
-)
-
-// passing reports whether the same call may succeed a little later.
-func passing(err error) bool {
-	return errors.Is(err, repo.ErrConflict) || errors.Is(err, repo.ErrUnavailable)
-}
-
-// retry makes a call of a store until it succeeds, fails for good, or was made
-// often enough.
-func retry[T any](ctx context.Context, call func(context.Context) (T, error)) (T, error) {
-	for try := 1; ; try++ {
-		bounded, cancel := context.WithTimeout(ctx, callTime)
-		out, err := call(bounded)
-		cancel()
-		if err == nil || !passing(err) || try >= tries {
-			return out, err
-		}
-		if err := pause(ctx, try, true); err != nil {
-			return out, err
-		}
-	}
-}
-
-// pause waits at random, longer after more tries: up to 50 ms for a row that
-// others want too, up to 2 s for a database that is away.
-func pause(ctx context.Context, try int, away bool) error {
-	most := min(time.Millisecond<<min(try, 6), 50*time.Millisecond)
-	if away {
-		most = min(20*time.Millisecond<<min(try, 7), 2*time.Second)
-	}
-	select {
-	case <-time.After(rand.N(most)):
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
 }

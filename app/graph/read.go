@@ -1,115 +1,15 @@
 package graph
 
 import (
-	"bufio"
 	"bytes"
-	"compress/gzip"
-	"context"
-	"errors"
-	"fmt"
-	"io"
-	"io/fs"
 	"math"
 	"strconv"
-	"sync/atomic"
 
 	"kith/repo/list"
 )
 
-const (
-	blockBytes = 128 << 10
-	// maxLine is the longest line that is read; a comment may be longer.
-	maxLine = 64 << 10
-	// maxQuote is how much of a bad line is quoted, in bytes.
-	maxQuote = 80
-)
-
-// input reads the lines of a file. Reading and decompressing are done by a goroutine of
-// their own, which is also what lets an interrupt leave a Read of a terminal or pipe
-// that does not return: that goroutine ends when it does.
-type input struct {
-	lines *bufio.Reader
-	taken atomic.Int64 // bytes read from the file
-	size  int64        // bytes of the file, 0 if unknown
-}
-
-func openInput(ctx context.Context, r io.Reader) *input {
-	from, to := io.Pipe()
-	in := &input{lines: bufio.NewReaderSize(from, maxLine)}
-	if f, ok := r.(interface{ Stat() (fs.FileInfo, error) }); ok {
-		if info, err := f.Stat(); err == nil && info.Mode().IsRegular() {
-			in.size = info.Size()
-		}
-	}
-	context.AfterFunc(ctx, func() { to.CloseWithError(ctx.Err()) })
-	go func() {
-		plain, err := unzip(counter{r, &in.taken})
-		if err == nil {
-			_, err = io.Copy(to, plain)
-		}
-		to.CloseWithError(err) // io.EOF for nil
-	}()
-	return in
-}
-
-// counter counts the bytes it reads.
-type counter struct {
-	r io.Reader
-	n *atomic.Int64
-}
-
-func (c counter) Read(b []byte) (int, error) {
-	n, err := c.r.Read(b)
-	c.n.Add(int64(n))
-	return n, err
-}
-
-// unzip returns what r holds, decompressed if it begins like gzip.
-func unzip(r io.Reader) (io.Reader, error) {
-	b := bufio.NewReaderSize(r, blockBytes)
-	magic, err := b.Peek(2)
-	if !bytes.Equal(magic, []byte{0x1f, 0x8b}) {
-		if err == io.EOF {
-			err = nil // short, and the bytes there are come from b
-		}
-		return b, err
-	}
-	return gzip.NewReader(b)
-}
-
-// ending says how a line ended.
-type ending uint8
-
-const (
-	newline ending = iota
-	fileEnd        // the file ended in the line
-	tooLong        // only the start of the line is returned
-)
-
-// next returns a line without its newline, valid until the next call. io.EOF
-// comes after the last one. What cannot be read, such as a compressed stream that
-// breaks off, is ErrUnreadable.
-func (in *input) next() ([]byte, ending, error) {
-	line, err := in.lines.ReadSlice('\n')
-	end := newline
-	if errors.Is(err, bufio.ErrBufferFull) {
-		line, end = bytes.Clone(line[:2*maxQuote]), tooLong
-		for errors.Is(err, bufio.ErrBufferFull) {
-			_, err = in.lines.ReadSlice('\n')
-		}
-	}
-	switch {
-	case err == nil:
-		return bytes.TrimSuffix(line, []byte{'\n'}), end, nil
-	case err == io.EOF && len(line) > 0:
-		return line, max(end, fileEnd), nil
-	case err == io.EOF:
-		return nil, fileEnd, io.EOF
-	case errors.Is(err, io.ErrUnexpectedEOF):
-		return nil, fileEnd, fmt.Errorf("%w: the compressed stream breaks off: %w", ErrUnreadable, err)
-	}
-	return nil, fileEnd, fmt.Errorf("%w: %w", ErrUnreadable, err)
-}
+// maxLine is the longest line that is read; a comment may be longer.
+const maxLine = 64 << 10
 
 // edge is one line: follower follows followee since time (0: unknown).
 type edge struct {
@@ -218,43 +118,4 @@ func number(f []byte, most uint64) (uint64, verdict) {
 		return 0, notNumber
 	}
 	return 0, largeID
-}
-
-// rejects writes down the lines that could not be used.
-type rejects struct {
-	to   *bufio.Writer
-	most int
-	n    int64
-}
-
-// add notes one line. ErrRejects comes with the first that is too much.
-func (r *rejects) add(line int64, why verdict, text []byte) error {
-	r.n++
-	if _, err := fmt.Fprintf(r.to, "line %d: %v: %q\n", line, why, text[:min(len(text), maxQuote)]); err != nil {
-		return fmt.Errorf("write rejects: %w", err)
-	}
-	if r.most >= 0 && r.n > int64(r.most) {
-		return fmt.Errorf("line %d: %v: %w: more than %d", line, why, ErrRejects, r.most)
-	}
-	return nil
-}
-
-// enough refuses a file, read to its end, with more rejected lines than usable ones: it
-// is taken for a file of another kind. Where any number of rejects is allowed, that is
-// one without a usable line.
-func (r *rejects) enough(usable int64) error {
-	switch {
-	case r.n > 0 && usable == 0:
-		return fmt.Errorf("%w: %d, and no other line", ErrRejects, r.n)
-	case r.most >= 0 && r.n > usable:
-		return fmt.Errorf("%w: %d, and only %d usable lines", ErrRejects, r.n, usable)
-	}
-	return nil
-}
-
-func (r *rejects) flush() error {
-	if err := r.to.Flush(); err != nil {
-		return fmt.Errorf("write rejects: %w", err)
-	}
-	return nil
 }

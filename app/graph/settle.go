@@ -8,6 +8,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"kith/app/intake"
 	"kith/repo/list"
 	"kith/repo/relation"
 	"kith/repo/spill"
@@ -47,7 +48,7 @@ func (im *importer) check(ctx context.Context) error {
 
 // checkRows notes those of the rows whose ver is another than it was left with.
 func (im *importer) checkRows(ctx context.Context, left map[uint64]uint64) error {
-	vers, err := retry(ctx, func(ctx context.Context) (map[uint64]uint64, error) {
+	vers, err := intake.Retry(ctx, func(ctx context.Context) (map[uint64]uint64, error) {
 		return im.cfg.Rows.Vers(ctx, slices.Collect(maps.Keys(left)))
 	})
 	if err != nil {
@@ -123,7 +124,7 @@ func (im *importer) settleChunk(ctx context.Context, c chunk, _ turn) error {
 		return err
 	}
 	for part := range c.parts(outlines, im.limits.bytes) {
-		rows, err := retry(ctx, func(ctx context.Context) (map[uint64]relation.Row, error) { return im.cfg.Rows.Fresh(ctx, part.ids()) })
+		rows, err := intake.Retry(ctx, func(ctx context.Context) (map[uint64]relation.Row, error) { return im.cfg.Rows.Fresh(ctx, part.ids()) })
 		if err != nil {
 			return err
 		}
@@ -160,7 +161,7 @@ func (im *importer) repair(ctx context.Context, pairs []pair) error {
 	group.SetLimit(repairsAtOnce)
 	for _, p := range pairs {
 		group.Go(func() error {
-			repaired, err := retry(ctx, func(ctx context.Context) (bool, error) {
+			repaired, err := intake.Retry(ctx, func(ctx context.Context) (bool, error) {
 				return im.cfg.Relations.Repair(ctx, p.follower, p.followee, relation.Settle)
 			})
 			if err != nil {

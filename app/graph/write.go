@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"kith/app/intake"
 	"kith/repo/list"
 	"kith/repo/relation"
 	"kith/repo/spill"
@@ -34,7 +35,7 @@ func (im *importer) writeChunk(ctx context.Context, c chunk, t turn) error {
 }
 
 func (im *importer) outlines(ctx context.Context, ids []uint64) (map[uint64]relation.Outline, error) {
-	return retry(ctx, func(ctx context.Context) (map[uint64]relation.Outline, error) { return im.cfg.Rows.Outlines(ctx, ids) })
+	return intake.Retry(ctx, func(ctx context.Context) (map[uint64]relation.Outline, error) { return im.cfg.Rows.Outlines(ctx, ids) })
 }
 
 // writePart swaps the rows of a part, in halves after a loss. Rows without an
@@ -44,7 +45,7 @@ func (im *importer) writePart(ctx context.Context, part chunk, outlines map[uint
 		o, won, err := im.try(ctx, part, outlines, t)
 		outlines = nil
 		switch {
-		case err != nil && (!passing(err) || try >= tries):
+		case err != nil && (!intake.Passing(err) || try >= intake.Tries):
 			return err
 		case err == nil && won:
 			return im.keep(ctx, o)
@@ -58,11 +59,11 @@ func (im *importer) writePart(ctx context.Context, part chunk, outlines map[uint
 				}
 				return im.writePart(ctx, part[half:], nil, t)
 			}
-			if try >= tries {
+			if try >= intake.Tries {
 				return im.writeLocked(ctx, part[0])
 			}
 		}
-		if err := pause(ctx, try, err != nil); err != nil {
+		if err := intake.Pause(ctx, try, err != nil); err != nil {
 			return err
 		}
 	}
@@ -85,7 +86,7 @@ func (im *importer) try(ctx context.Context, part chunk, outlines map[uint64]rel
 	if err := t.wait(ctx); err != nil {
 		return o, false, err
 	}
-	ctx, cancel := context.WithTimeout(ctx, callTime)
+	ctx, cancel := context.WithTimeout(ctx, intake.CallTime)
 	defer cancel()
 	won, err = im.cfg.Rows.Swap(ctx, o.rows)
 	if won && err == nil {
@@ -98,7 +99,7 @@ func (im *importer) try(ctx context.Context, part chunk, outlines map[uint64]rel
 
 // prepare reads and merges.
 func (im *importer) prepare(ctx context.Context, part chunk, outlines map[uint64]relation.Outline) (o outcome, err error) {
-	ctx, cancel := context.WithTimeout(ctx, callTime)
+	ctx, cancel := context.WithTimeout(ctx, intake.CallTime)
 	defer cancel()
 	var there []uint64
 	for _, own := range part {
@@ -205,7 +206,7 @@ func outward(edges []list.Edge) (n int64) {
 func (im *importer) writeLocked(ctx context.Context, own owner) error {
 	var o outcome
 	var changed int64
-	row, err := retry(ctx, func(ctx context.Context) (relation.Row, error) {
+	row, err := intake.Retry(ctx, func(ctx context.Context) (relation.Row, error) {
 		return im.cfg.Rows.MergeLocked(ctx, own.id, own.edges, func(d *relation.Draft, left []list.Edge) {
 			o, changed = outcome{}, 0
 			if o.merge(d, own, left); d.Changed() {

@@ -3,6 +3,8 @@ package post
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 
 	"kith/repo"
 	"kith/repo/feed"
@@ -50,26 +52,33 @@ func (s *Service) truth(ctx context.Context, id uint64) (post.Post, error) {
 	return rows[id], err
 }
 
+// said returns what a post says of the one that it answers or reposts, which is 0 for none.
+func said(own *post.Post) (r post.Reaction, of uint64) {
+	if own.Origin != 0 {
+		return post.Reaction{Kind: post.Repost, Key: own.Author}, own.Origin
+	}
+	return post.Reaction{Kind: post.Reply, Key: own.ID}, own.ReplyTo
+}
+
+// say notes at the other post what a post says of it.
+func say(d *post.Draft, r post.Reaction, own *post.Post) error {
+	switch {
+	case d.Ver == 0: // nothing to count at
+		return nil
+	case own.State == post.Deleted:
+		return d.Unset(r, own.ID)
+	default:
+		return d.Set(r, own.ID, own.Author)
+	}
+}
+
 // settleOther writes what a post says of the one that it answers or reposts.
 func (s *Service) settleOther(ctx context.Context, own *post.Post) error {
-	r, of := post.Reaction{Kind: post.Reply, Key: own.ID}, own.ReplyTo
-	if own.Origin != 0 {
-		r, of = post.Reaction{Kind: post.Repost, Key: own.Author}, own.Origin
-	}
+	r, of := said(own)
 	if of == 0 {
 		return nil
 	}
-	return s.cfg.Reactions.Do(ctx, []uint64{of}, func(posts map[uint64]*post.Draft) error {
-		d := posts[of]
-		switch {
-		case d.Ver == 0: // nothing to count at
-			return nil
-		case own.State == post.Deleted:
-			return d.Unset(r, own.ID)
-		default:
-			return d.Set(r, own.ID, own.Author)
-		}
-	})
+	return s.cfg.Reactions.Do(ctx, []uint64{of}, func(posts map[uint64]*post.Draft) error { return say(posts[of], r, own) })
 }
 
 // followOrigin deletes a repost of a post that was deleted meanwhile.
@@ -152,4 +161,71 @@ func (s *Service) SettleFavourite(ctx context.Context, t task.Task) error {
 
 func (s *Service) favourite(ctx context.Context, t task.Task) (id uint64, err error) {
 	return s.cfg.Marks.Fresh(ctx, t.Account, mark.Favourite, t.Post)
+}
+
+// SettleAll is SettlePost for many posts of any accounts, some hundred at once: those that
+// answer or repost the same post cost one edit of it.
+func (s *Service) SettleAll(ctx context.Context, ids []uint64) error {
+	all, err := s.cfg.Posts.Fresh(ctx, ids)
+	if err != nil {
+		return err
+	}
+	others := map[uint64]bool{}
+	for _, own := range all {
+		if _, of := said(&own); of != 0 {
+			others[of] = true
+		}
+	}
+	err = s.cfg.Reactions.Do(ctx, slices.Collect(maps.Keys(others)), func(posts map[uint64]*post.Draft) error {
+		known := true
+		for _, own := range all {
+			if r, of := said(&own); of != 0 && posts[of].Ver != 0 {
+				known = posts[of].Knows(r) && known
+			}
+		}
+		if !known {
+			return post.ErrRecall
+		}
+		for _, own := range all {
+			if r, of := said(&own); of != 0 {
+				if err := say(posts[of], r, &own); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	return s.settleRest(ctx, all)
+}
+
+// settleRest settles one by one those posts that changed meanwhile, and those of which more
+// follows: deleted ones, and reposts of deleted ones.
+func (s *Service) settleRest(ctx context.Context, all map[uint64]post.Post) error {
+	ids := slices.Collect(maps.Keys(all))
+	now, err := s.cfg.Posts.Fresh(ctx, ids)
+	if err != nil {
+		return err
+	}
+	var of []uint64
+	for _, own := range all {
+		if own.Origin != 0 {
+			of = append(of, own.Origin)
+		}
+	}
+	origins, err := s.cfg.Posts.Fresh(ctx, of)
+	if err != nil {
+		return err
+	}
+	for id, own := range all {
+		if own.Ver == 0 || own.State == now[id].State && own.State != post.Deleted && origins[own.Origin].State != post.Deleted {
+			continue
+		}
+		if err := s.SettlePost(ctx, task.Task{ID: id, Kind: task.Settle, Account: own.Author, Post: id}); err != nil {
+			return err
+		}
+	}
+	return nil
 }

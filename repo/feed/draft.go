@@ -1,6 +1,7 @@
 package feed
 
 import (
+	"cmp"
 	"errors"
 	"slices"
 	"time"
@@ -145,6 +146,22 @@ func (d *Draft) Add(p *post.Post, k *Key, tasks ...task.Task) {
 	if k != nil {
 		d.work.keys[*k] = p.ID
 	}
+	if p.Origin != 0 {
+		d.work.reposts[p.Origin] = p.ID
+	}
+}
+
+// AddPast adds a post that was made some time ago, whose id no post has, at its place. The
+// list has it if it reaches back to it.
+func (d *Draft) AddPast(p *post.Post) {
+	d.dirty = true
+	d.row.LastID, d.row.Newest = max(d.row.LastID, p.ID), max(d.row.Newest, p.ID)
+	d.row.Statuses++
+	if p.ID >= d.row.Floor {
+		at, _ := slices.BinarySearchFunc(d.events, p.ID, func(e event.Event, id uint64) int { return cmp.Compare(id, e.ID) })
+		d.events = slices.Insert(d.events, at, p.Event())
+	}
+	d.work.posts = append(d.work.posts, p)
 	if p.Origin != 0 {
 		d.work.reposts[p.Origin] = p.ID
 	}

@@ -58,44 +58,64 @@ func appendString(b []byte, s string) []byte {
 	return append(binary.AppendUvarint(b, uint64(len(s))), s...)
 }
 
+// The flags of details.
+const (
+	isSensitive = 1 << iota
+	isImported
+)
+
 // appendDetails packs what has no column of its own. A post without any has no bytes.
 //
-//	version 1, flags (1: sensitive), mentions: number, ids; media: number, and of each the
-//	three strings with their lengths; all numbers uvarints
-func appendDetails(b []byte, c *Content) []byte {
-	if !c.Sensitive && len(c.Mentions) == 0 && len(c.Media) == 0 {
+//	version 1, flags (1: sensitive, 2: imported); of an imported post 8 bytes, big-endian;
+//	mentions: number, ids; media: number, and of each the three strings with their lengths;
+//	all numbers uvarints
+func appendDetails(b []byte, p *Post) []byte {
+	if !p.Sensitive && p.Imported == 0 && len(p.Mentions) == 0 && len(p.Media) == 0 {
 		return b
 	}
 	flags := byte(0)
-	if c.Sensitive {
-		flags = 1
+	if p.Sensitive {
+		flags |= isSensitive
 	}
-	b = binary.AppendUvarint(append(b, detailsVersion, flags), uint64(len(c.Mentions)))
-	for _, id := range c.Mentions {
+	if p.Imported != 0 {
+		flags |= isImported
+	}
+	b = append(b, detailsVersion, flags)
+	if p.Imported != 0 {
+		b = binary.BigEndian.AppendUint64(b, p.Imported)
+	}
+	b = binary.AppendUvarint(b, uint64(len(p.Mentions)))
+	for _, id := range p.Mentions {
 		b = binary.AppendUvarint(b, id)
 	}
-	b = binary.AppendUvarint(b, uint64(len(c.Media)))
-	for _, m := range c.Media {
+	b = binary.AppendUvarint(b, uint64(len(p.Media)))
+	for _, m := range p.Media {
 		b = appendString(appendString(appendString(b, m.URL), m.Preview), m.Description)
 	}
 	return b
 }
 
-func (c *Content) readDetails(b []byte) error {
-	c.Sensitive, c.Mentions, c.Media = false, nil, nil
+func (p *Post) readDetails(b []byte) error {
+	p.Sensitive, p.Imported, p.Mentions, p.Media = false, 0, nil, nil
 	if len(b) == 0 {
 		return nil
 	}
-	if len(b) < 2 || b[0] != detailsVersion || b[1] > 1 {
+	if len(b) < 2 || b[0] != detailsVersion || b[1] > isSensitive|isImported {
 		return fmt.Errorf("%w: version or flags", ErrFormat)
 	}
-	c.Sensitive = b[1] == 1
+	p.Sensitive = b[1]&isSensitive != 0
 	r := reader{b: b[2:]}
-	for range r.uint(uint64(len(r.b))) {
-		c.Mentions = append(c.Mentions, r.uint(list.MaxID))
+	if b[1]&isImported != 0 {
+		if len(r.b) < 8 {
+			return fmt.Errorf("%w: what it was imported as", ErrFormat)
+		}
+		p.Imported, r.b = binary.BigEndian.Uint64(r.b), r.b[8:]
 	}
 	for range r.uint(uint64(len(r.b))) {
-		c.Media = append(c.Media, Media{r.string(), r.string(), r.string()})
+		p.Mentions = append(p.Mentions, r.uint(list.MaxID))
+	}
+	for range r.uint(uint64(len(r.b))) {
+		p.Media = append(p.Media, Media{r.string(), r.string(), r.string()})
 	}
 	return r.end()
 }
@@ -108,7 +128,7 @@ func pack(p *Post) (value, _ []byte) {
 		b = binary.AppendUvarint(b, n)
 	}
 	b = appendString(appendString(appendString(b, p.Language), p.Spoiler), p.Text)
-	return appendDetails(b, &p.Content), nil
+	return appendDetails(b, p), nil
 }
 
 func unpack(m row.Meta, b, _ []byte, _ bool) (Post, error) {

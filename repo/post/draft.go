@@ -72,6 +72,15 @@ func (d *Draft) Size() int { return 100 + len(d.Text) }
 // Lacks reports whether reactions are wanted that are not known.
 func (d *Draft) Lacks() bool { return len(d.wanted) > 0 }
 
+// Knows reports whether the draft knows if a reaction is there; else it wants to.
+func (d *Draft) Knows(r Reaction) bool {
+	_, known := d.now(r)
+	if !known {
+		d.wanted = append(d.wanted, r)
+	}
+	return known
+}
+
 // Set writes a reaction: its id, 0 for none, and its author. A repost or favourite that is
 // there with another id takes the new one. It answers ErrRecall where the draft does
 // not know whether the reaction is there.

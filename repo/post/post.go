@@ -45,6 +45,10 @@ type Post struct {
 
 	Counts
 
+	// Imported says which line of an imported file the post is, 0: it was not imported. It
+	// stays when the post is deleted, so that no import brings it back.
+	Imported uint64
+
 	attached []change // what a packed draft brings, to be stored with it
 }
 

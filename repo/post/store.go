@@ -61,7 +61,7 @@ func kind() row.Kind[Post] {
 
 // values are the columns of a post, in the order of kind.
 func values(p *Post) []any {
-	return []any{appendDetails([]byte{}, &p.Content), []byte(p.Text), []byte(p.Spoiler), p.Author, p.Origin, p.ReplyTo, p.ReplyWho,
+	return []any{appendDetails([]byte{}, p), []byte(p.Text), []byte(p.Spoiler), p.Author, p.Origin, p.ReplyTo, p.ReplyWho,
 		p.Visibility, p.State, []byte(p.Language), p.Replies, p.Reposts, p.Favourites}
 }
 
@@ -101,7 +101,7 @@ const maxInsert = 48
 // one row.
 func (s *Store) SetState(ctx context.Context, tx *sqlx.Tx, p *Post) error {
 	_, err := tx.ExecContext(ctx, `UPDATE post SET ver = ver + ?, details = ?, text = ?, spoiler = ?, language = ?, state = ?, updated_at = ? WHERE bucket = ? AND id = ? AND ver = ?`,
-		repo.Step(), appendDetails([]byte{}, &p.Content), []byte(p.Text), []byte(p.Spoiler), []byte(p.Language), p.State, uint32(s.now().Unix()), repo.Bucket(p.ID), p.ID, p.Ver)
+		repo.Step(), appendDetails([]byte{}, p), []byte(p.Text), []byte(p.Spoiler), []byte(p.Language), p.State, uint32(s.now().Unix()), repo.Bucket(p.ID), p.ID, p.Ver)
 	return err
 }
 
