@@ -9,7 +9,7 @@ import (
 	"github.com/alecthomas/kong"
 
 	"kith/app"
-	"kith/app/graph"
+	"kith/app/intake"
 	"kith/config"
 	"kith/cron"
 	"kith/repo"
@@ -75,9 +75,9 @@ func exitCode(ctx context.Context, err error) int {
 		return exitUsage
 	case errors.As(err, new(*cron.FaultsError)):
 		return exitFaults
-	case errors.Is(err, graph.ErrRejects), errors.Is(err, graph.ErrUnreadable):
+	case errors.Is(err, intake.ErrRejects), errors.Is(err, intake.ErrUnreadable):
 		return exitInput
-	case errors.Is(err, graph.ErrPartial):
+	case errors.Is(err, intake.ErrPartial):
 		return exitPartial
 	case errors.As(err, &busy), errors.Is(err, mysqld.ErrBusy), errors.Is(err, schema.ErrLocked):
 		return exitBusy

@@ -17,25 +17,31 @@ import (
 
 type importCmd struct {
 	listTool
-	File       string      `arg:"" placeholder:"FILE|-" help:"The file, plain or gzip, or - for standard input. A line is: follower followee [unixtime], separated by spaces, tabs or a comma; what follows a # is a comment."`
+	fileImport
+}
+
+// fileImport is what all imports of files have alike.
+type fileImport struct {
+	File       string      `arg:"" placeholder:"FILE|-" help:"The file, plain or gzip, or - for standard input."`
 	Rejects    string      `placeholder:"FILE" help:"The file for rejected lines, with line number and reason. It is made when there is one; without this flag it is FILE.rejects in the working directory."`
 	MaxRejects int         `default:"1000" help:"How many rejected lines a file may have. One with more changes nothing, nor does one with more rejected lines than usable ones. With --max-rejects=-1 it may have any number, as long as one line is usable."`
-	DryRun     bool        `help:"Read the file, write the rejects and say how many follows and new accounts it has, but change nothing in the database."`
+	DryRun     bool        `help:"Read the file, write the rejects and say what the file has, but change nothing in the database."`
 	Memory     config.Size `default:"512MiB" help:"The most memory that the import takes, 32MiB to 1TiB; larger files are sorted on disk."`
-	TempDir    string      `type:"existingdir" placeholder:"FOLDER" help:"The folder to sort in, 40 bytes a line; without it the system's folder for temporary files."`
+	TempDir    string      `type:"existingdir" placeholder:"FOLDER" help:"The folder to sort in; without it the system's folder for temporary files."`
 }
 
 // Help is the text above the flags.
 func (importCmd) Help() string {
-	return "Accounts that do not exist are made, but those that were erased are not: lines that name one are rejected. Follows that are there " +
+	return "A line of the file is: follower followee [unixtime], separated by spaces, tabs or a comma; what follows a # is a comment. Sorting takes 40 bytes a line on disk. " +
+		"Accounts that do not exist are made, but those that were erased are not: lines that name one are rejected. Follows that are there " +
 		"already stay as they are, so importing a file again changes nothing. Servers may run meanwhile. The file is read to its end before anything " +
 		"is changed: one with too many rejected lines, or a compressed one that breaks off, changes nothing and ends with exit code 5."
 }
 
 // Run imports the file and prints every number of what it did.
 func (c *importCmd) Run(ctx context.Context) error {
-	if c.Memory < 32<<20 || c.Memory > 1<<40 {
-		return wrong("--memory: %v is not within 32MiB to 1TiB", c.Memory)
+	if err := c.checkMemory(); err != nil {
+		return err
 	}
 	file, err := c.open()
 	if err != nil {
@@ -47,7 +53,14 @@ func (c *importCmd) Run(ctx context.Context) error {
 	return c.with(ctx, func(s *stack) error { return c.load(ctx, s, file) })
 }
 
-func (c *importCmd) open() (*os.File, error) {
+func (c *fileImport) checkMemory() error {
+	if c.Memory < 32<<20 || c.Memory > 1<<40 {
+		return wrong("--memory: %v is not within 32MiB to 1TiB", c.Memory)
+	}
+	return nil
+}
+
+func (c *fileImport) open() (*os.File, error) {
 	if c.File == "-" {
 		return os.Stdin, nil
 	}
@@ -63,13 +76,9 @@ func (c *importCmd) open() (*os.File, error) {
 }
 
 func (c *importCmd) load(ctx context.Context, s *stack, file *os.File) error {
-	name := filepath.Base(c.File)
-	if c.File == "-" {
-		name = "stdin"
-	}
-	rejects := &lazyFile{path: cmp.Or(c.Rejects, name+".rejects")}
-	if same(rejects.path, file) {
-		return wrong("--rejects: %s is the file to be imported", rejects.path)
+	rejects, err := c.rejects(file)
+	if err != nil {
+		return err
 	}
 	show := newProgress(os.Stderr, time.Now)
 	sum, err := graph.Import(ctx, graph.ImportConfig{
@@ -79,10 +88,28 @@ func (c *importCmd) load(ctx context.Context, s *stack, file *os.File) error {
 	show.end()
 	err = errors.Join(err, rejects.Close())
 	fmt.Print(sum)
-	if rejects.file != nil {
-		fmt.Printf("%-26s%s\n", "rejects are in", rejects.path)
-	}
+	rejects.say()
 	return err
+}
+
+// rejects returns the file for rejected lines of another file.
+func (c *fileImport) rejects(file *os.File) (*lazyFile, error) {
+	name := filepath.Base(c.File)
+	if c.File == "-" {
+		name = "stdin"
+	}
+	rejects := &lazyFile{path: cmp.Or(c.Rejects, name+".rejects")}
+	if same(rejects.path, file) {
+		return nil, wrong("--rejects: %s is the file to be imported", rejects.path)
+	}
+	return rejects, nil
+}
+
+// say prints where the file is, if there is one.
+func (f *lazyFile) say() {
+	if f.file != nil {
+		fmt.Printf("%-26s%s\n", "rejects are in", f.path)
+	}
 }
 
 // same reports whether path is the path of an open file.

@@ -43,7 +43,7 @@ type commands struct {
 	Export   exportCmd   `cmd:"" help:"Write all follows of the database to a file."`
 	Cache    cacheCmd    `cmd:"" help:"Renew what is cached, after a failover or a restore."`
 	Account  accountCmd  `cmd:"" help:"Add, show, list, lock and erase accounts."`
-	Post     postCmd     `cmd:"" help:"Show, hide and delete posts."`
+	Post     postCmd     `cmd:"" help:"Show, hide, delete and import posts."`
 	Timeline timelineCmd `cmd:"" help:"Show, clear and explain home timelines."`
 	Token    tokenCmd    `cmd:"" help:"Print a token with which a client acts as an account."`
 	Dev      devCmd      `cmd:"" help:"Run everything in one process, with a private database in a folder."`

@@ -21,6 +21,7 @@ type postCmd struct {
 	Hide   postHideCmd   `cmd:"" help:"Hide a post from everybody, its author too."`
 	Unhide postUnhideCmd `cmd:"" help:"Show a hidden post again."`
 	Delete postDeleteCmd `cmd:"" help:"Delete a post and its reposts for good, as its author could."`
+	Import postImportCmd `cmd:"" help:"Read posts of a file into the database, at their time."`
 }
 
 // postID is the id of a post in the command line.
