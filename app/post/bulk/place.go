@@ -51,7 +51,7 @@ func (im *importer) place(ctx context.Context) error {
 // placer gives lines their ids, in the order of these.
 type placer struct {
 	*importer
-	rows  map[uint64]post.Post
+	rows map[uint64]post.Post
 	// given are the ids given to lines that later ones may ask for, in the order of queue.
 	given map[uint64]bool
 	queue []uint64
