@@ -50,6 +50,7 @@
 //	batch          of memcached: commands sent together; of interactions: those of one bucket in one row of the log
 //
 //	event          a post or a repost by an author (repo/event)
+//	link           a reply, repost or favourite as it stands at its post (repo/postcheck)
 //	marker         a read position: how far an account has read a timeline (repo/marker)
 //	line           a hot home timeline in memcached: packed events, and behind them what was pushed (repo/timeline)
 //	presence       the mark in memcached that an account's line is to be pushed to

@@ -16,6 +16,7 @@ import (
 	"github.com/go-sql-driver/mysql"
 	"github.com/jmoiron/sqlx"
 
+	"kith/app/audit"
 	"kith/app/graph"
 	"kith/app/post"
 	"kith/app/post/posttest"
@@ -34,6 +35,7 @@ import (
 	"kith/repo/lease"
 	"kith/repo/list"
 	posts "kith/repo/post"
+	"kith/repo/postcheck"
 	"kith/repo/relation"
 	"kith/repo/row"
 	"kith/repo/schema"
@@ -368,11 +370,57 @@ func (g *guarded) jobs(t *testing.T) {
 	s.fold(t)
 	must(t, "suggest", editSuggestion(ctx, s.pool))
 	s.expires(t)
+	g.mendsPosts(t, s)
 	_, err = seen.New(s.pool).Walk(ctx, 0, 10)
 	must(t, "walk the seen", err)
 	_, err = identity.New(s.pool).Open(ctx)
 	must(t, "read the identity", err)
 	s.keepsBooks(t)
+}
+
+// mendsPosts is what an audit repairs of posts: of a new one, an answer and a repost of it
+// all that stands elsewhere is lost, and a mark and a favourite are too much.
+func (g *guarded) mendsPosts(t *testing.T, s *service) {
+	ctx := t.Context()
+	w := posttest.New(t, posttest.Config{DB: g.root, Cache: cache.NewNone()})
+	people := w.People(2)
+	a, b := people[0], people[1]
+	first := w.Post(t, a, "one")
+	w.Write(t, b, post.Draft{Content: posts.Content{Text: "two"}, ReplyTo: first.ID})
+	_, err := w.Posts.Repost(ctx, b, first.ID, posts.Public)
+	must(t, "repost", err)
+	_, err = w.Posts.Favour(ctx, b, first.ID, true)
+	must(t, "favour", err)
+	j := posttest.New(t, posttest.Config{DB: s.pool, Cache: cache.NewNone()})
+	w.Runner.Close(ctx)
+	j.Runner.Close(ctx)
+	for _, statement := range []string{`DELETE FROM reply`, `DELETE FROM reaction`, `DELETE FROM mark WHERE kind = 2`, `DELETE FROM author_feed`,
+		`INSERT INTO reply (bucket, post_id, reply_id, owner_id, author_id) VALUES (1, 1, 1, 1, 1)`,
+		`INSERT INTO reaction (bucket, post_id, kind, account_id, id) VALUES (1, 1, 1, 1, 1)`,
+		`INSERT INTO mark (bucket, account_id, kind, post_id, id) VALUES (1, 1, 2, 1, 1)`,
+		`INSERT INTO task (bucket, id, kind, account_id, post_id, claimed_until, holder) VALUES (1, 1, 1, 1, 1, 1, '')`,
+		`INSERT INTO timeline (bucket, account_id, ver, list, pulled, floor_id, follows, covered_until, updated_at) VALUES (1, 1, 1, 'bad', '', 0, 0, 1, 1)`} {
+		_, err := g.root.ExecContext(ctx, statement)
+		must(t, statement, err)
+	}
+	cfg := audit.Config{Rows: j.Rows, Relations: j.Service, Now: now, Repair: true, Report: func(f audit.Fault) {
+		if f.Err != nil {
+			t.Error(f)
+		}
+	}, Posts: &audit.Posts{Rows: postcheck.New(s.pool), Posts: j.Stored, Feeds: j.Feeds, Tasks: j.Tasks, Service: j.Posts,
+		Timelines: timeline.NewStore(s.pool, now, slog.New(slog.DiscardHandler))}}
+	for _, want := range []map[audit.Kind]int64{{audit.Feed: 1, audit.Reaction: 5, audit.Mark: 2, audit.Task: 1, audit.Timeline: 1, audit.Post: 1}, {}} {
+		sum, err := audit.Run(ctx, cfg)
+		must(t, "audit", err)
+		for k, n := range want {
+			if sum.Faults[k] < n || sum.Remain() != 0 {
+				t.Errorf("the audit found %v, repaired %d; want %d of %s or more, and all repaired", sum.Faults, sum.Repaired, n, k)
+			}
+		}
+		if len(want) == 0 && sum.Found != 0 {
+			t.Errorf("a second audit found %v", sum.Faults)
+		}
+	}
 }
 
 // expires drops what the posts left.
@@ -470,9 +518,9 @@ func (g *guarded) refused(t *testing.T) {
 		`INSERT INTO goose_db_version (version_id, is_applied) VALUES (99, 1)`)
 	for user, statements := range map[string][]string{
 		"read": slices.Concat(none, all, []string{`SELECT id FROM cache_identity`}),
-		"app": slices.Concat(all, []string{`DELETE FROM account`, `DELETE FROM relation`, `UPDATE username SET account_id = 1`, `SELECT 1 FROM lease`,
+		"app": slices.Concat(all, []string{`DELETE FROM account`, `DELETE FROM post`, `DELETE FROM author_feed`, `DELETE FROM idempotency`, `DELETE FROM relation`, `UPDATE username SET account_id = 1`, `SELECT 1 FROM lease`,
 			`DELETE FROM interaction`, `DELETE FROM seen`, `INSERT INTO affinity SELECT * FROM affinity`}),
-		"jobs": slices.Concat(all, []string{`DELETE FROM relation`, `INSERT INTO account SELECT * FROM account`, `UPDATE username SET account_id = 1`, `DELETE FROM lease`,
+		"jobs": slices.Concat(all, []string{`DELETE FROM relation`, `DELETE FROM post`, `DELETE FROM author_feed`, `INSERT INTO idempotency SELECT * FROM idempotency`, `INSERT INTO account SELECT * FROM account`, `UPDATE username SET account_id = 1`, `DELETE FROM lease`,
 			`UPDATE interaction SET n = 1`, `UPDATE cache_identity SET id = 1`, `UPDATE seen SET at = 1`, `SELECT body FROM note`, `UPDATE note SET updated_at = 1`,
 			`INSERT INTO note (bucket, account_id, other_id, body, updated_at) VALUES (1, 1, 1, '', 1)`}),
 	} {

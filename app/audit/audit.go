@@ -18,6 +18,7 @@ type Config struct {
 	Rows      *relation.Store
 	Relations *rules.Service // repairs pairs
 	Names     *account.Store // nil: names are not looked at
+	Posts     *Posts         // nil: posts are not looked at
 	Now       func() time.Time
 	// Repair repairs what is found; else nothing is written.
 	Repair bool
@@ -49,7 +50,7 @@ const (
 
 // Progress is how far an audit is.
 type Progress struct {
-	Phase   string // audit, rebuild, differing, verify, others, names, nameless
+	Phase   string // audit, rebuild, differing, verify, others, names, nameless, post rows
 	Rows    int64  // rows looked at in this phase
 	Total   int64  // about how many there are, 0 unknown
 	Repairs int64  // so far, in all phases
@@ -71,6 +72,7 @@ type Summary struct {
 	Found     int64
 	Repaired  int64
 	Names     int64 // that are claimed
+	Posts     int64 // rows about posts
 	Duration  time.Duration
 	FirstPass time.Duration
 }
@@ -97,6 +99,9 @@ func Run(ctx context.Context, cfg Config) (Summary, error) {
 	err := a.run(ctx)
 	if err == nil {
 		err = a.names(ctx)
+	}
+	if err == nil {
+		err = a.posts(ctx)
 	}
 	if err == nil {
 		err = a.pause(ctx) // reports the last repairs

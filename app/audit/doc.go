@@ -1,5 +1,5 @@
-// Package audit checks that the relation rows agree with each other and with themselves,
-// and repairs those that do not.
+// Package audit checks that the rows of relations and of posts agree with each other and with
+// themselves, and repairs those that do not.
 //
 // # The rules
 //
@@ -34,6 +34,7 @@
 //	verify      compares the rows of each pair whose entries do not match, under their locks
 //	finish      counts and unknown accounts, which until then show what was lost
 //	names       all names, then all accounts
+//	post rows   all rows about posts, bucket by bucket, then tasks and timelines
 //
 // A checksum is a count and the sum of a 64-bit mix of (follower, followee, time), in one
 // of 65,536 slices by a hash of (follower, followee): one for what followers' rows say and
@@ -111,6 +112,26 @@
 // an account gets the name it lacks. Both are checked again under the lock of the name. If
 // two accounts have the same name the fault stays: somebody must rename one.
 //
+// # Posts
+//
+// What an account does to the post of another stands twice: as a post or mark of its own, in
+// its bucket, and as a link at that post (repo/postcheck). Its own side is the truth. It
+// is changed first, with a task that settles the other side.
+//
+//	feed     made anew from the posts, under its lock; all that an author does takes that
+//	count    made anew from the links, under the lock of the post
+//	link     settled as its task would have (app/post). No lock is needed to be sure of one:
+//	         links.go says why. What a task is still to settle is no fault
+//	mark     made to name the repost, or deleted, under the lock of the feed
+//	unknown  the posts of an account that does not exist are deleted, as it would have; not
+//	         if more than one author in ten does not exist
+//	task     carried out and deleted; a push so old is only deleted
+//	timeline deleted: the reader makes it anew
+//
+// An import of posts has no tasks, and settles what it adds at its end: until then an audit takes
+// that for faults, and repairs them. A post in a wrong bucket is only reported. An audit of one account looks at its feed. What is not
+// found: a post that is gone with all that named it, and what its text says.
+//
 // # What it costs
 //
 // One pass reads the tables relation and relation_archive once, then account and
@@ -119,5 +140,7 @@
 // of evidence, and 16 for each suspect, Collect at most; 100 bytes for each entry of the
 // account that is rebuilt; and 500 bytes for each of up to 100,000 rows whose count of
 // followers alone is too large. --rebuild has no bound on the entries of its account.
-// An audit that is stopped begins anew.
+// Posts take one pass over their tables, reaction, reply and mark, with a look-up for each of
+// these rows, and 100 bytes of memory for each author of one bucket. An audit that is stopped
+// begins anew.
 package audit

@@ -229,3 +229,18 @@ func (s *Service) settleRest(ctx context.Context, all map[uint64]post.Post) erro
 	}
 	return nil
 }
+
+// Unlink takes a reply, repost or favourite away from a post where it should not stand, by
+// the id of it; an audit finds those. A post that is not there has none.
+func (s *Service) Unlink(ctx context.Context, of uint64, r post.Reaction, id uint64) error {
+	err := s.cfg.Reactions.Do(ctx, []uint64{of}, func(posts map[uint64]*post.Draft) error {
+		if posts[of].Ver == 0 {
+			return nil
+		}
+		return posts[of].Unset(r, id)
+	})
+	if err != nil {
+		return fmt.Errorf("take a reaction away from %d: %w", of, err)
+	}
+	return nil
+}

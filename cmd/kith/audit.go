@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"maps"
 	"os"
 	"slices"
@@ -16,12 +17,15 @@ import (
 	"kith/app/graph"
 	"kith/cron"
 	"kith/repo"
+	"kith/repo/postcheck"
+	"kith/repo/task"
+	"kith/repo/timeline"
 )
 
 type auditCmd struct {
 	listTool
 	asJSON
-	Repair  bool      `help:"Repair what is wrong. If two rows disagree, the row of the one who follows counts; a damaged row is rebuilt from the rows of others. A fault that takes more is reported with the command to type."`
+	Repair  bool      `help:"Repair what is wrong. If two rows disagree, the row of the one who follows, replies or favours counts; a damaged row is rebuilt from the rows of others. A fault that takes more is reported with the command to type."`
 	Rebuild accountID `placeholder:"ID" xor:"account" help:"Rebuild the row of this account from what can be read of it and from the rows of others, as a fault that names this command asks for."`
 	DryRun  bool      `help:"Write nothing, even with --repair or --rebuild. Without these two nothing is written either."`
 	Account accountID `placeholder:"ID" xor:"account" help:"Print this account and audit it alone, with the other side of each of its entries."`
@@ -30,7 +34,7 @@ type auditCmd struct {
 // Help is the text above the flags.
 func (auditCmd) Help() string {
 	return "Reads all rows and checks that they agree: every list can be read, counts are true, both sides of every follow, block and " +
-		"request are there, every account that is named exists, and every name belongs to its account. Servers may run meanwhile. The exit code is 4 if faults remain: " +
+		"request are there, every account that is named exists, and every name belongs to its account; that author feeds, posts, their counts and what others did about them agree. Servers may run meanwhile. The exit code is 4 if faults remain: " +
 		"audit with --repair, or type the command that a fault names. With --json " +
 		"each fault is an object, and the last line is one with the numbers."
 }
@@ -63,7 +67,9 @@ func (c *auditCmd) Run(ctx context.Context) error {
 
 // auditConfig is what an audit works with on the stack.
 func (s *stack) auditConfig(repair bool) audit.Config {
-	return audit.Config{Rows: s.rows, Relations: s.relations, Names: s.people, Now: time.Now, Repair: repair}
+	return audit.Config{Rows: s.rows, Relations: s.relations, Names: s.people, Now: time.Now, Repair: repair,
+		Posts: &audit.Posts{Rows: postcheck.New(s.pool), Posts: s.posts.rows, Feeds: s.posts.feeds, Tasks: task.New(s.pool),
+			Timelines: timeline.NewStore(s.pool, time.Now, slog.Default()), Service: s.posts.service}}
 }
 
 // show prints an account for a person to read.
@@ -125,7 +131,7 @@ func (c *auditCmd) summary(sum audit.Summary) error {
 		n    int64
 	}{
 		{"rows", sum.Rows}, {"archives", sum.Archives}, {"archive segments", sum.Segments}, {"follows", sum.Edges}, {"blocks", sum.Blocks},
-		{"requests", sum.Requests}, {"passes over all rows", sum.Passes}, {"sums that differed", sum.Slices}, {"names", sum.Names}, {"pairs looked at closely", sum.Suspects},
+		{"requests", sum.Requests}, {"passes over all rows", sum.Passes}, {"sums that differed", sum.Slices}, {"names", sum.Names}, {"posts", sum.Posts}, {"pairs looked at closely", sum.Suspects},
 		{"faults found", sum.Found}, {"faults repaired", sum.Repaired},
 	} {
 		object[strings.ReplaceAll(n.name, " ", "_")] = n.n

@@ -59,7 +59,7 @@ func newBar(to io.Writer, at graph.Progress) *progressbar.ProgressBar {
 var units = map[string]string{
 	"read": "bytes", "accounts": "sides", "write": "sides", "check": "rows", "settle": "edges", "export": "edges",
 	"link": "lines", "place": "lines", "posts": "posts", "counts": "replies and reposts", // an import of posts
-	"rebuild": "rows", "differing": "rows", "verify": "pairs", "others": "accounts", // an audit
+	"rebuild": "rows", "differing": "rows", "verify": "pairs", "others": "accounts", "post rows": "rows", // an audit
 	"trim": "rows", "affinity": "events", "suggest": "accounts", "audit": "rows", "expire": "rows", // the jobs
 }
 

@@ -155,9 +155,10 @@ func (d *Draft) Add(p *post.Post, k *Key, tasks ...task.Task) {
 // list has it if it reaches back to it.
 func (d *Draft) AddPast(p *post.Post) {
 	d.dirty = true
-	d.row.LastID, d.row.Newest = max(d.row.LastID, p.ID), max(d.row.Newest, p.ID)
+	d.row.LastID = max(d.row.LastID, p.ID)
 	d.row.Statuses++
 	if p.ID >= d.row.Floor {
+		d.row.Newest = max(d.row.Newest, p.ID)
 		at, _ := slices.BinarySearchFunc(d.events, p.ID, func(e event.Event, id uint64) int { return cmp.Compare(id, e.ID) })
 		d.events = slices.Insert(d.events, at, p.Event())
 	}

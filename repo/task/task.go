@@ -151,3 +151,23 @@ func (s *Store) Backlog(ctx context.Context, limit int) (n int, oldest uint64, e
 	})
 	return n, oldest, err
 }
+
+// forgottenTerms is how many terms after its claim ran out a task counts as forgotten.
+const forgottenTerms = 10
+
+// Forgotten returns up to limit tasks whose claims ran out ten terms ago, and that nobody
+// took over since: those of the first buckets.
+func (s *Store) Forgotten(ctx context.Context, limit int) (out []Task, err error) {
+	err = db.WalkBuckets(ctx, s.db, `task`, 0, repo.Buckets-1, limit, func(bucket uint16, limit int) (int, error) {
+		var found []Task
+		// Index: PRIMARY (bucket, id, kind), a range.
+		err := s.db.SelectContext(ctx, &found, `SELECT id, kind, account_id, post_id FROM task WHERE bucket = ? AND claimed_until < UNIX_TIMESTAMP() - ? ORDER BY id LIMIT ?`,
+			bucket, uint32(forgottenTerms*Term/time.Second), limit)
+		out = append(out, found...)
+		return len(found), db.Wrap(err)
+	})
+	if err != nil {
+		return nil, fmt.Errorf("find forgotten tasks: %w", err)
+	}
+	return out, nil
+}
