@@ -60,6 +60,7 @@
 //	origin         the post that a repost brings; a post brings itself
 //	candidate      an event that may be of a home
 //	occurrence     of a post: an event of a home that is shown and brings it
+//	promotion      a post or account that is shown in homes for a time, marked as promoted (app/promotion)
 //	source         a repost that brings the post of an entry of a home
 //
 //	interaction    one thing an account (the actor) did with another (the target), of a kind

@@ -26,6 +26,7 @@ type Store interface {
 	ByName(ctx context.Context, name string) (account.Account, error)
 	Create(ctx context.Context, a account.Account) (account.Account, error)
 	SetLocked(ctx context.Context, id uint64, locked bool) (account.Account, error)
+	SetNoPromotions(ctx context.Context, id uint64, none bool) (account.Account, error)
 	Walk(ctx context.Context, after uint64, limit int) ([]account.Account, error)
 }
 
@@ -111,6 +112,12 @@ func (s *Service) ByName(ctx context.Context, name string) (account.Account, err
 // SetLocked decides whether people must ask before they follow id.
 func (s *Service) SetLocked(ctx context.Context, id uint64, locked bool) (account.Account, error) {
 	a, err := s.store.SetLocked(ctx, id, locked)
+	return a, app.From(err)
+}
+
+// SetNoPromotions decides whether the home of id shows promotions.
+func (s *Service) SetNoPromotions(ctx context.Context, id uint64, none bool) (account.Account, error) {
+	a, err := s.store.SetNoPromotions(ctx, id, none)
 	return a, app.From(err)
 }
 

@@ -23,19 +23,21 @@ import (
 	"kith/app/home"
 	"kith/app/marker"
 	"kith/app/post"
+	"kith/app/promotion"
 	"kith/app/relation"
 	"kith/app/suggest"
 )
 
-// Config configures the API. Relations, Posts, Homes, Markers, Accounts and Tokens must be set; the rest has
+// Config configures the API. Relations, Posts, Homes, Markers, Promotions, Accounts and Tokens must be set; the rest has
 // defaults.
 type Config struct {
 	core.Config
 
-	Relations *relation.Service
-	Posts     *post.Service
-	Homes     *home.Service
-	Markers   *marker.Service
+	Relations  *relation.Service
+	Posts      *post.Service
+	Homes      *home.Service
+	Markers    *marker.Service
+	Promotions *promotion.Service
 	// Affinity orders the caller's own friends; nil: by time.
 	Affinity *affinity.Service
 	// Suggestions are accounts that the caller may want to follow; nil: none.
@@ -50,8 +52,8 @@ type Config struct {
 
 // New checks the configuration and makes the API. It starts nothing.
 func New(cfg Config) (*core.Server, error) {
-	if cfg.Relations == nil || cfg.Posts == nil || cfg.Homes == nil || cfg.Markers == nil {
-		return nil, errors.New("api: Relations, Posts, Homes and Markers must be set")
+	if cfg.Relations == nil || cfg.Posts == nil || cfg.Homes == nil || cfg.Markers == nil || cfg.Promotions == nil {
+		return nil, errors.New("api: Relations, Posts, Homes, Markers and Promotions must be set")
 	}
 	about := instance.About{
 		Title: cmp.Or(cfg.Title, "kith"), Version: cmp.Or(cfg.Version, "dev"),
@@ -72,7 +74,7 @@ func New(cfg Config) (*core.Server, error) {
 		relations.Routes(people),
 		lists.Routes(people, cfg.Affinity),
 		statuses.Routes(posts),
-		timelines.Routes(posts, cfg.Homes, cfg.Markers),
+		timelines.Routes(posts, cfg.Homes, cfg.Markers, cfg.Promotions),
 		markers.Routes(cfg.Markers),
 		interactions.Routes(cfg.Interactions),
 		suggestions.Routes(people, cfg.Suggestions),

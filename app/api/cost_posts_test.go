@@ -41,6 +41,10 @@ func (w *costWorld) postCases() map[string][]compared {
 		cases["GET "+list] = both(getting(hoarder, list), getting(small, list))
 	}
 	cases["POST /api/v1/timelines/home/refresh"] = both(request{as: hoarder, method: http.MethodPost, path: "/api/v1/timelines/home/refresh"}, request{as: small, method: http.MethodPost, path: "/api/v1/timelines/home/refresh"})
+	preferring := func(as uint64) request {
+		return request{as: as, method: http.MethodPost, path: "/api/v1/preferences", body: `{"reading:promotions":true}`}
+	}
+	cases["POST /api/v1/preferences"] = both(preferring(hoarder), preferring(small))
 	cases["GET /api/v1/markers"] = both(getting(hoarder, "/api/v1/markers?timeline[]=home&timeline[]=notifications"), getting(small, "/api/v1/markers?timeline[]=home"))
 	cases["POST /api/v1/markers"] = both(moving(hoarder, big), moving(small, few))
 	return cases

@@ -18,6 +18,7 @@ import (
 	"kith/app/interaction"
 	"kith/app/marker"
 	"kith/app/post"
+	"kith/app/promotion"
 	"kith/app/relation"
 	"kith/app/suggest"
 	"kith/app/token"
@@ -33,6 +34,7 @@ import (
 	positioned "kith/repo/marker"
 	"kith/repo/memcache"
 	"kith/repo/memcachetest"
+	promoted "kith/repo/promotion"
 	rows "kith/repo/relation"
 	"kith/repo/row"
 	"kith/repo/seen"
@@ -334,7 +336,7 @@ func newCostWorld(t testing.TB) *costWorld {
 	var homes *home.Service
 	w.posts, homes = servicesOfPosts(t, pool, store, w.people, mem, time.Now)
 	w.server, err = api.New(api.Config{
-		Posts: w.posts, Homes: homes, Markers: marker.New(marker.Config{Store: positioned.New(pool), Homes: homes, Now: time.Now}),
+		Posts: w.posts, Homes: homes, Promotions: promotion.New(promotion.Config{Store: promoted.New(pool), Homes: homes, Posts: w.posts, Accounts: w.accounts, Now: time.Now}), Markers: marker.New(marker.Config{Store: positioned.New(pool), Homes: homes, Now: time.Now}),
 		Config: core.Config{Accounts: w.accounts, Tokens: tokens, BaseURL: "https://kith.example", Interactions: recorder,
 			Log: slog.New(slog.NewJSONHandler(io.Discard, nil)), RequestTimeout: costLimit},
 		Relations: relation.New(relation.Config{Rows: store, Committer: commits, Accounts: w.people, Now: time.Now}),

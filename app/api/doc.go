@@ -59,7 +59,7 @@
 //	GET  favourites                         read:favourites  pages
 //	GET  bookmarks                          read:bookmarks   pages
 //	GET  replies/received                   read:statuses    pages, an extension: all replies to the caller's posts
-//	GET  timelines/home                     read:statuses    pages
+//	GET  timelines/home                     read:statuses    pages; with reposted_by, reposted_by_count and promoted, which are extensions
 //	POST timelines/home/refresh             read:statuses    an extension: what is new, see app/marker; the header Kith-Marker has the position
 //	GET  markers                            read:statuses    timeline[]=home, notifications
 //	POST markers                            write:statuses   home[last_read_id], and as an extension home[version]; notifications likewise
@@ -75,7 +75,8 @@
 //	GET  /api/v2/filters                    read:filters     empty
 //	GET  followed_tags                      read:follows     empty
 //	GET  push/subscription                  push             empty
-//	GET  preferences                        read:accounts    the defaults
+//	GET  preferences                        read:accounts    the defaults, and reading:promotions
+//	POST preferences                        write:accounts   an extension: reading:promotions
 //	GET  /.well-known/nodeinfo              public
 //	GET  /nodeinfo/2.0                      public
 //	GET  /health                            public

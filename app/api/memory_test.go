@@ -176,6 +176,15 @@ func (m *memory) SetLocked(_ context.Context, id uint64, locked bool) (accounts.
 	return a, nil
 }
 
+func (m *memory) SetNoPromotions(_ context.Context, id uint64, none bool) (accounts.Account, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	a := m.accounts[id]
+	a.NoPromotions = none
+	m.accounts[id] = a
+	return a, nil
+}
+
 func (m *memory) Walk(context.Context, uint64, int) ([]accounts.Account, error) { return nil, nil }
 
 func (m *memory) Show(ctx context.Context, ids []uint64) ([]accounts.Account, error) {

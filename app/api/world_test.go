@@ -24,6 +24,7 @@ import (
 	"kith/app/home"
 	"kith/app/marker"
 	"kith/app/post"
+	"kith/app/promotion"
 	"kith/app/relation"
 	apptask "kith/app/task"
 	"kith/app/token"
@@ -37,6 +38,7 @@ import (
 	"kith/repo/mark"
 	positioned "kith/repo/marker"
 	posts "kith/repo/post"
+	promoted "kith/repo/promotion"
 	rows "kith/repo/relation"
 	"kith/repo/task"
 	"kith/repo/timeline"
@@ -129,6 +131,8 @@ type world struct {
 	log      *syncBuffer
 	nextID   func() uint64
 	changed  func(relation.Change) // what else is given to
+
+	promotions *promotion.Service
 }
 
 // option changes the configuration of a test's server.
@@ -187,6 +191,8 @@ func build(t testing.TB, r relation.Rows, c relation.Committer, a everything, he
 	}
 	cfg.Posts, cfg.Homes = servicesOfPosts(t, dbtest.DB(t), r, a, held, w.clock.Now)
 	cfg.Markers = marker.New(marker.Config{Store: positioned.New(dbtest.DB(t)), Homes: cfg.Homes, Now: w.clock.Now})
+	w.promotions = promotion.New(promotion.Config{Store: promoted.New(dbtest.DB(t)), Homes: cfg.Homes, Posts: cfg.Posts, Accounts: w.accounts, Now: w.clock.Now})
+	cfg.Promotions = w.promotions
 	for _, o := range options {
 		o(&cfg)
 	}

@@ -88,6 +88,8 @@ type Item struct {
 	Entry
 	Post   *post.Post // of the entry's event
 	Origin *post.Post // what it reposts, or nil
+	// Promoted is said of what is no entry, but a promotion between two.
+	Promoted bool
 }
 
 // Items is a page of a home.

@@ -35,21 +35,22 @@ type commands struct {
 
 	ShowVersion kong.VersionFlag `name:"version" help:"Print the version."`
 
-	Serve    serveCmd    `cmd:"" help:"Answer clients over HTTP."`
-	Migrate  migrateCmd  `cmd:"" help:"Bring the database to the tables this program needs."`
-	Cron     cronCmd     `cmd:"" help:"Run the maintenance jobs: all on their schedules, or one now."`
-	Audit    auditCmd    `cmd:"" help:"Check that all rows agree, and repair those that do not."`
-	Import   importCmd   `cmd:"" help:"Read follows from a file into the database."`
-	Export   exportCmd   `cmd:"" help:"Write all follows of the database to a file."`
-	Cache    cacheCmd    `cmd:"" help:"Renew what is cached, after a failover or a restore."`
-	Account  accountCmd  `cmd:"" help:"Add, show, list, lock and erase accounts."`
-	Post     postCmd     `cmd:"" help:"Show, hide, delete and import posts."`
-	Timeline timelineCmd `cmd:"" help:"Show, clear and explain home timelines."`
-	Token    tokenCmd    `cmd:"" help:"Print a token with which a client acts as an account."`
-	Dev      devCmd      `cmd:"" help:"Run everything in one process, with a private database in a folder."`
-	Health   healthCmd   `cmd:"" help:"Check that the server on this machine, or kith cron, is alive."`
-	Version  versionCmd  `cmd:"" help:"Print the version."`
-	Help     helpCmd     `cmd:"" help:"Explain a command; the same as its --help."`
+	Serve     serveCmd     `cmd:"" help:"Answer clients over HTTP."`
+	Migrate   migrateCmd   `cmd:"" help:"Bring the database to the tables this program needs."`
+	Cron      cronCmd      `cmd:"" help:"Run the maintenance jobs: all on their schedules, or one now."`
+	Audit     auditCmd     `cmd:"" help:"Check that all rows agree, and repair those that do not."`
+	Import    importCmd    `cmd:"" help:"Read follows from a file into the database."`
+	Export    exportCmd    `cmd:"" help:"Write all follows of the database to a file."`
+	Cache     cacheCmd     `cmd:"" help:"Renew what is cached, after a failover or a restore."`
+	Account   accountCmd   `cmd:"" help:"Add, show, list, lock and erase accounts."`
+	Post      postCmd      `cmd:"" help:"Show, hide, delete and import posts."`
+	Timeline  timelineCmd  `cmd:"" help:"Show, clear and explain home timelines."`
+	Promotion promotionCmd `cmd:"" help:"Show posts and accounts in homes between what people follow."`
+	Token     tokenCmd     `cmd:"" help:"Print a token with which a client acts as an account."`
+	Dev       devCmd       `cmd:"" help:"Run everything in one process, with a private database in a folder."`
+	Health    healthCmd    `cmd:"" help:"Check that the server on this machine, or kith cron, is alive."`
+	Version   versionCmd   `cmd:"" help:"Print the version."`
+	Help      helpCmd      `cmd:"" help:"Explain a command; the same as its --help."`
 
 	Completion completionCmd `cmd:"" help:"Print the line that makes bash, zsh or fish complete commands and flags."`
 }

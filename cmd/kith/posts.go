@@ -12,6 +12,7 @@ import (
 	"kith/app/home"
 	"kith/app/marker"
 	"kith/app/post"
+	"kith/app/promotion"
 	apptask "kith/app/task"
 	"kith/config"
 	"kith/repo/cache"
@@ -20,22 +21,24 @@ import (
 	"kith/repo/mark"
 	markers "kith/repo/marker"
 	postrows "kith/repo/post"
+	promoted "kith/repo/promotion"
 	"kith/repo/task"
 	"kith/repo/timeline"
 )
 
 // posts is what makes posts and homes.
 type posts struct {
-	rows      *postrows.Store
-	feeds     *feed.Store
-	edits     *committer.Committer[*feed.Draft, feed.Row]
-	reactions *committer.Committer[*postrows.Draft, postrows.Post]
-	lines     timeline.Lines
-	tasks     *apptask.Runner
-	config    post.Config // of service
-	service   *post.Service
-	homes     *home.Service
-	markers   *marker.Service
+	rows       *postrows.Store
+	feeds      *feed.Store
+	edits      *committer.Committer[*feed.Draft, feed.Row]
+	reactions  *committer.Committer[*postrows.Draft, postrows.Post]
+	lines      timeline.Lines
+	tasks      *apptask.Runner
+	config     post.Config // of service
+	service    *post.Service
+	homes      *home.Service
+	markers    *marker.Service
+	promotions *promotion.Service
 }
 
 // openPosts makes what posts and homes need. A tool carries out its own tasks only: those of
@@ -61,6 +64,7 @@ func (s *stack) openPosts(c config.Settings, tool bool, log *slog.Logger) (err e
 	p.homes = home.New(home.Config{Relations: s.rows, Posts: p.service, Feeds: p.feeds, Events: p.rows, Lines: p.lines, Now: time.Now, Log: log,
 		Cap: c.Home.Cap, Window: c.Home.RepostWindow, Push: push})
 	p.markers = marker.New(marker.Config{Store: markers.New(s.pool), Homes: p.homes, Now: time.Now})
+	p.promotions = promotion.New(promotion.Config{Store: promoted.New(s.pool), Homes: p.homes, Posts: p.service, Accounts: s.accounts, Now: time.Now, Log: log})
 	pusher := home.NewPusher(home.PushConfig{Followers: s.rows, Authors: p.feeds, Edits: p.edits, Posts: p.service, Lines: p.lines, Limit: c.Home.PushLimit, Now: time.Now})
 	p.tasks.Handle(task.Settle, p.service.SettlePost)
 	p.tasks.Handle(task.Favourite, p.service.SettleFavourite)

@@ -83,7 +83,7 @@ func (s *stack) handler(c config.Settings, tokens *token.Tokens, ready *readines
 			Tokens: tokens, Accounts: s.accounts, Interactions: s.interactions, BaseURL: c.HTTP.BaseURL, Log: log, Registry: s.registry,
 			RateLimit: c.HTTP.RateLimit, TrustedProxies: c.HTTP.TrustedProxies, RequestTimeout: c.HTTP.RequestTimeout, MaxBody: int64(c.HTTP.MaxBody),
 		},
-		Relations: s.relations, Posts: s.posts.service, Homes: s.posts.homes, Markers: s.posts.markers, Affinity: s.order, Suggestions: s.suggestions,
+		Relations: s.relations, Posts: s.posts.service, Homes: s.posts.homes, Markers: s.posts.markers, Promotions: s.posts.promotions, Affinity: s.order, Suggestions: s.suggestions,
 		About: instance.About{Title: c.HTTP.Title, Version: versionName()}, HideMetrics: c.Admin.Listen != "", Ready: ready.missing,
 	})
 }

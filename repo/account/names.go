@@ -100,7 +100,7 @@ func (s *Store) DropName(ctx context.Context, n Name, dry bool) (dropped bool, e
 			return err
 		}
 		var a Account
-		err = tx.GetContext(ctx, &a, `SELECT account_id, ver, username, display_name, locked, created_at FROM account WHERE bucket = ? AND account_id = ?`, repo.Bucket(now.ID), now.ID)
+		err = tx.GetContext(ctx, &a, `SELECT account_id, ver, username, display_name, locked, no_promotions, created_at FROM account WHERE bucket = ? AND account_id = ?`, repo.Bucket(now.ID), now.ID)
 		if gone := errors.Is(db.Wrap(err), repo.ErrNotFound); err != nil && !gone || now.Good(a) {
 			return err
 		}

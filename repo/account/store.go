@@ -31,6 +31,8 @@ type Account struct {
 	DisplayName string `db:"display_name"`
 	Locked      bool   `db:"locked"`
 	CreatedAt   uint64 `db:"created_at"` // unix milliseconds
+
+	NoPromotions bool `db:"no_promotions"` // its home shows none
 }
 
 // Store reads and writes accounts. It is safe for concurrent use.
@@ -89,7 +91,7 @@ func (s *Store) load(ctx context.Context, ids []uint64) (map[uint64]Account, err
 		}
 		in, args := db.Keys(part)
 		var rows []Account
-		err := s.db.SelectContext(ctx, &rows, `SELECT account_id, ver, username, display_name, locked, created_at FROM account WHERE (bucket, account_id) IN (`+in+`)`, args...)
+		err := s.db.SelectContext(ctx, &rows, `SELECT account_id, ver, username, display_name, locked, no_promotions, created_at FROM account WHERE (bucket, account_id) IN (`+in+`)`, args...)
 		if err != nil {
 			return nil, fmt.Errorf("load %d accounts: %w", len(part), db.Wrap(err))
 		}
@@ -211,7 +213,7 @@ func insertOne(ctx context.Context, tx *sqlx.Tx, a Account, again bool) (there A
 	if db.Classify(err) != db.Duplicate {
 		return a, err
 	}
-	err = tx.GetContext(ctx, &there, `SELECT account_id, ver, username, display_name, locked, created_at FROM account WHERE bucket = ? AND account_id = ?`,
+	err = tx.GetContext(ctx, &there, `SELECT account_id, ver, username, display_name, locked, no_promotions, created_at FROM account WHERE bucket = ? AND account_id = ?`,
 		repo.Bucket(a.ID), a.ID)
 	same := there.Username == a.Username && there.DisplayName == a.DisplayName && there.Locked == a.Locked
 	if err == nil && !(again && same) {
@@ -251,8 +253,18 @@ func (s *Store) pass(ctx context.Context, id uint64) error {
 	return nil
 }
 
-// SetLocked decides whether followers must ask first. Index: PRIMARY (bucket, account_id).
+// SetLocked decides whether followers must ask first.
 func (s *Store) SetLocked(ctx context.Context, id uint64, locked bool) (Account, error) {
+	return s.set(ctx, id, func(a *Account) { a.Locked = locked })
+}
+
+// SetNoPromotions decides whether the account's home shows promotions.
+func (s *Store) SetNoPromotions(ctx context.Context, id uint64, none bool) (Account, error) {
+	return s.set(ctx, id, func(a *Account) { a.NoPromotions = none })
+}
+
+// set changes what an account chose. Index: PRIMARY (bucket, account_id).
+func (s *Store) set(ctx context.Context, id uint64, change func(*Account)) (Account, error) {
 	for range 20 {
 		rows, err := s.load(ctx, []uint64{id})
 		if err != nil {
@@ -263,14 +275,16 @@ func (s *Store) SetLocked(ctx context.Context, id uint64, locked bool) (Account,
 			return a, fmt.Errorf("account %d: %w", id, repo.ErrNotFound)
 		}
 		step := repo.Step()
-		res, err := s.db.ExecContext(ctx, `UPDATE account SET locked = ?, ver = ver + ? WHERE bucket = ? AND account_id = ? AND ver = ?`, locked, step, repo.Bucket(id), id, a.Ver)
+		change(&a)
+		res, err := s.db.ExecContext(ctx, `UPDATE account SET locked = ?, no_promotions = ?, ver = ver + ? WHERE bucket = ? AND account_id = ? AND ver = ?`,
+			a.Locked, a.NoPromotions, step, repo.Bucket(id), id, a.Ver)
 		if err != nil {
-			return a, fmt.Errorf("lock account %d: %w", id, db.Wrap(err))
+			return a, fmt.Errorf("change account %d: %w", id, db.Wrap(err))
 		}
 		if n, err := res.RowsAffected(); err != nil {
 			return a, err
 		} else if n == 1 {
-			a.Locked, a.Ver = locked, a.Ver+step
+			a.Ver += step
 			s.rows.Put(ctx, []uint64{id}, []Account{a})
 			return a, nil
 		}
@@ -282,7 +296,7 @@ func (s *Store) SetLocked(ctx context.Context, id uint64, locked bool) (Account,
 // Index: PRIMARY (bucket, account_id), a range in each bucket.
 func (s *Store) Walk(ctx context.Context, after uint64, limit int) ([]Account, error) {
 	out, err := db.WalkRows[Account](ctx, s.db, `account`, after, db.LastKey, limit,
-		`SELECT account_id, ver, username, display_name, locked, created_at FROM account WHERE bucket = ? AND account_id > ? AND account_id <= ? ORDER BY account_id LIMIT ?`)
+		`SELECT account_id, ver, username, display_name, locked, no_promotions, created_at FROM account WHERE bucket = ? AND account_id > ? AND account_id <= ? ORDER BY account_id LIMIT ?`)
 	if err != nil {
 		return nil, fmt.Errorf("walk accounts after %d: %w", after, err)
 	}
@@ -315,10 +329,15 @@ func Missing(ctx context.Context, q sqlx.QueryerContext, ids []uint64) (map[uint
 	return out, nil
 }
 
-// The cached form of an account: created_at, locked, the length of the name, the name, the
-// display name. The digit in the key is the version of the form.
+// The cached form of an account: created_at, what it chose, a bit each, the length of the
+// name, the name, the display name. The digit in the key is the version of the form.
 
-func key(b []byte, id uint64) []byte { return strconv.AppendUint(append(b, "a2:"...), id, 36) }
+func key(b []byte, id uint64) []byte { return strconv.AppendUint(append(b, "a3:"...), id, 36) }
+
+const (
+	isLocked     = 1 << 0
+	noPromotions = 1 << 1
+)
 
 var errCached = errors.New("bad cached account")
 
@@ -327,11 +346,14 @@ func pack(a Account) cache.Entry {
 		return cache.Entry{}
 	}
 	b := binary.BigEndian.AppendUint64(make([]byte, 0, 10+len(a.Username)+len(a.DisplayName)), a.CreatedAt)
-	locked := byte(0)
+	chosen := byte(0)
 	if a.Locked {
-		locked = 1
+		chosen |= isLocked
 	}
-	b = append(b, locked, byte(len(a.Username)))
+	if a.NoPromotions {
+		chosen |= noPromotions
+	}
+	b = append(b, chosen, byte(len(a.Username)))
 	return cache.Entry{Ver: a.Ver, Value: append(append(b, a.Username...), a.DisplayName...)}
 }
 
@@ -344,6 +366,6 @@ func unpack(id uint64, e cache.Entry) (Account, error) {
 		return Account{}, errCached
 	}
 	names, n := string(b[10:]), int(b[9])
-	return Account{ID: id, Ver: e.Ver, CreatedAt: binary.BigEndian.Uint64(b), Locked: b[8] == 1,
+	return Account{ID: id, Ver: e.Ver, CreatedAt: binary.BigEndian.Uint64(b), Locked: b[8]&isLocked != 0, NoPromotions: b[8]&noPromotions != 0,
 		Username: names[:n], DisplayName: names[n:]}, nil
 }

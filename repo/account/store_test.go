@@ -161,6 +161,31 @@ func TestStore_SetLocked(t *testing.T) {
 	}
 }
 
+// What an account chose is kept, also in the cache, and one choice does not touch another.
+func TestStore_SetNoPromotions(t *testing.T) {
+	for name, c := range map[string]cache.Cache{"none": cache.NewNone(), "local": cachetest.Local(t)} {
+		t.Run(name, func(t *testing.T) {
+			s := account.New(dbtest.DB(t), c)
+			id := dbtest.IDs(t, 1)[0]
+			if _, err := s.Create(t.Context(), account.Account{ID: id, Username: fmt.Sprintf("p%d", id)}); err != nil {
+				t.Fatal(err)
+			}
+			for _, want := range [][2]bool{{false, true}, {true, true}, {true, false}, {false, false}, {true, true}} {
+				if _, err := s.SetLocked(t.Context(), id, want[0]); err != nil {
+					t.Fatal(err)
+				}
+				a, err := s.SetNoPromotions(t.Context(), id, want[1])
+				if err != nil || [2]bool{a.Locked, a.NoPromotions} != want {
+					t.Fatalf("got %+v, %v, want %v", a, err, want)
+				}
+				if a, err = s.Get(t.Context(), id); err != nil || [2]bool{a.Locked, a.NoPromotions} != want {
+					t.Errorf("read after: %+v, %v, want %v", a, err, want)
+				}
+			}
+		})
+	}
+}
+
 func TestStore_Ensure(t *testing.T) {
 	s := open(t)
 	ids := dbtest.IDs(t, 6)
@@ -225,6 +250,6 @@ func TestStore_Walk(t *testing.T) {
 func TestStore_Index(t *testing.T) {
 	dbtest.CheckIndex(t, dbtest.DB(t), `SELECT account_id FROM username WHERE bucket = ? AND name = ?`, 1, "x")
 	dbtest.CheckIndex(t, dbtest.DB(t), `SELECT name, account_id FROM username WHERE (bucket, name) IN ((?,?),(?,?))`, 1, "x", 2, "y")
-	dbtest.CheckIndex(t, dbtest.DB(t), `SELECT account_id, ver, username, display_name, locked, created_at FROM account WHERE (bucket, account_id) IN ((?,?),(?,?))`, 1, 1, 2, 2)
+	dbtest.CheckIndex(t, dbtest.DB(t), `SELECT account_id, ver, username, display_name, locked, no_promotions, created_at FROM account WHERE (bucket, account_id) IN ((?,?),(?,?))`, 1, 1, 2, 2)
 	dbtest.CheckIndex(t, dbtest.DB(t), `SELECT username FROM account WHERE bucket = ? AND account_id > ? AND account_id <= ? ORDER BY account_id LIMIT ?`, 1, 1, 9000, 10)
 }

@@ -64,6 +64,7 @@ SET @s = CONCAT('GRANT SELECT, INSERT, UPDATE, DELETE', @on, 'task TO ', @app); 
 SET @s = CONCAT('GRANT SELECT, INSERT, UPDATE', @on, 'idempotency TO ', @app); PREPARE s FROM @s; EXECUTE s;
 SET @s = CONCAT('GRANT SELECT, INSERT, UPDATE, DELETE', @on, 'timeline TO ', @app); PREPARE s FROM @s; EXECUTE s;
 SET @s = CONCAT('GRANT SELECT, INSERT, UPDATE', @on, 'marker TO ', @app); PREPARE s FROM @s; EXECUTE s;
+SET @s = CONCAT('GRANT SELECT, INSERT, UPDATE', @on, 'promotion TO ', @app); PREPARE s FROM @s; EXECUTE s;
 -- Whoever may read this and write to memcached can forge what kith reads there. UPDATE
 -- is for `kith cache renew`.
 SET @s = CONCAT('GRANT SELECT, INSERT, UPDATE', @on, 'cache_identity TO ', @app); PREPARE s FROM @s; EXECUTE s;
@@ -93,6 +94,7 @@ SET @s = CONCAT('GRANT SELECT, INSERT, UPDATE, DELETE', @on, 'task TO ', @jobs);
 SET @s = CONCAT('GRANT SELECT, DELETE', @on, 'idempotency TO ', @jobs); PREPARE s FROM @s; EXECUTE s;
 SET @s = CONCAT('GRANT SELECT, INSERT, UPDATE, DELETE', @on, 'timeline TO ', @jobs); PREPARE s FROM @s; EXECUTE s;
 SET @s = CONCAT('GRANT SELECT, DELETE', @on, 'marker TO ', @jobs); PREPARE s FROM @s; EXECUTE s;
+SET @s = CONCAT('GRANT SELECT', @on, 'promotion TO ', @jobs); PREPARE s FROM @s; EXECUTE s;
 SET @s = CONCAT('GRANT SELECT, INSERT, UPDATE', @on, 'lease TO ', @jobs); PREPARE s FROM @s; EXECUTE s;
 SET @s = CONCAT('GRANT SELECT, INSERT, UPDATE, DELETE', @on, 'job_run TO ', @jobs); PREPARE s FROM @s; EXECUTE s;
 SET @s = CONCAT('GRANT SELECT, INSERT, UPDATE', @on, 'job_cursor TO ', @jobs); PREPARE s FROM @s; EXECUTE s;
@@ -125,6 +127,7 @@ SET @s = CONCAT('GRANT SELECT', @on, 'task TO ', @read); PREPARE s FROM @s; EXEC
 SET @s = CONCAT('GRANT SELECT', @on, 'idempotency TO ', @read); PREPARE s FROM @s; EXECUTE s;
 SET @s = CONCAT('GRANT SELECT', @on, 'timeline TO ', @read); PREPARE s FROM @s; EXECUTE s;
 SET @s = CONCAT('GRANT SELECT', @on, 'marker TO ', @read); PREPARE s FROM @s; EXECUTE s;
+SET @s = CONCAT('GRANT SELECT', @on, 'promotion TO ', @read); PREPARE s FROM @s; EXECUTE s;
 SET @s = CONCAT('GRANT SELECT', @on, 'lease TO ', @read); PREPARE s FROM @s; EXECUTE s;
 SET @s = CONCAT('GRANT SELECT', @on, 'job_run TO ', @read); PREPARE s FROM @s; EXECUTE s;
 SET @s = CONCAT('GRANT SELECT', @on, 'job_cursor TO ', @read); PREPARE s FROM @s; EXECUTE s;

@@ -18,6 +18,7 @@ CREATE TABLE IF NOT EXISTS account (
     display_name VARBINARY(400)    NOT NULL COMMENT 'UTF-8',
     locked       TINYINT UNSIGNED  NOT NULL COMMENT '1: followers must ask',
     created_at   BIGINT UNSIGNED   NOT NULL COMMENT 'unix milliseconds',
+    no_promotions TINYINT UNSIGNED NOT NULL DEFAULT 0 COMMENT '1: its home shows no promotions',
     PRIMARY KEY (bucket, account_id)
 ) ENGINE = InnoDB DEFAULT CHARSET = utf8mb4;
 

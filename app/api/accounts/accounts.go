@@ -1,4 +1,5 @@
-// Package accounts answers with single accounts, by id and by name.
+// Package accounts answers with single accounts, by id and by name, and with what the caller
+// prefers.
 package accounts
 
 import (
@@ -28,6 +29,8 @@ func Routes(of entity.Accounts, interactions *interaction.Recorder) []core.Route
 		core.Get(base+"/lookup", core.Public, r.lookup),
 		core.Get(base, core.Public, r.several),
 		core.Get(base+"/:id", core.Public, r.one),
+		core.Get("/api/v1/preferences", core.SignedIn("read:accounts"), r.preferences),
+		core.Post("/api/v1/preferences", core.SignedIn("write:accounts").WithBody(core.UsualBody), r.setPreferences),
 	}
 }
 

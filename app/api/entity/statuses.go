@@ -66,6 +66,7 @@ func (s Statuses) Home(ctx context.Context, c *core.Call, items []home.Item) ([]
 		if !ok {
 			continue
 		}
+		one.Promoted = items[i].Promoted
 		one.RepostedByCount = len(items[i].Sources)
 		for _, e := range items[i].Sources[:min(MaxSources, len(items[i].Sources))] {
 			if a, ok := l.found[e.Author]; ok {

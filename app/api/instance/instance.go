@@ -40,7 +40,6 @@ func Routes(about About) []core.Route {
 		core.Get("/api/v2/filters", core.SignedIn("read:filters"), nothing),
 		core.Get("/api/v1/followed_tags", core.SignedIn("read:follows"), nothing),
 		core.Get("/api/v1/push/subscription", core.SignedIn("push"), always("{}")),
-		core.Get("/api/v1/preferences", core.SignedIn("read:accounts"), preferences),
 	}
 }
 
@@ -121,11 +120,4 @@ func always(body string) core.Handler {
 
 func picture(png []byte) core.Handler {
 	return func(_ context.Context, c *core.Call) error { return c.Picture(png) }
-}
-
-func preferences(_ context.Context, c *core.Call) error {
-	return c.JSON(object{
-		"posting:default:visibility": "public", "posting:default:sensitive": false, "posting:default:language": nil,
-		"reading:expand:media": "default", "reading:expand:spoilers": false,
-	})
 }

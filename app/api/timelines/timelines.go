@@ -9,19 +9,21 @@ import (
 	"kith/app/api/entity"
 	"kith/app/home"
 	"kith/app/marker"
+	"kith/app/promotion"
 )
 
 type resource struct {
 	entity.Statuses
-	homes   *home.Service
-	markers *marker.Service
+	homes      *home.Service
+	markers    *marker.Service
+	promotions *promotion.Service
 }
 
 // Routes returns the routes of timelines. A refresh moves the position and needs no right to
 // write: what counts is that it shows the home, and who reads says how far.
-func Routes(of entity.Statuses, homes *home.Service, markers *marker.Service) []core.Route {
+func Routes(of entity.Statuses, homes *home.Service, markers *marker.Service, promotions *promotion.Service) []core.Route {
 	const path = "/api/v1/timelines/home"
-	r, read := resource{of, homes, markers}, core.SignedIn("read:statuses")
+	r, read := resource{of, homes, markers, promotions}, core.SignedIn("read:statuses")
 	return []core.Route{
 		core.Get(path, read, r.home),
 		core.Post(path+"/refresh", read, r.refresh),
@@ -62,7 +64,7 @@ func (r resource) home(ctx context.Context, c *core.Call) error {
 	if err != nil {
 		return err
 	}
-	found, err := r.Home(ctx, c, page.Items)
+	found, err := r.Home(ctx, c, r.promotions.Into(ctx, c.Account, page).Items)
 	if err != nil {
 		return err
 	}
