@@ -104,7 +104,7 @@ type Cron struct {
 	Expire        Schedule      `name:"cron-expire" env:"KITH_CRON_EXPIRE" default:"30 3 * * *" help:"When the job expire runs, which reads all rows and drops mutes and requests whose time has passed, old Idempotency-Keys, and the homes of accounts that are gone; as KITH_CRON_TRIM."`
 	Rate          int           `name:"cron-rate" env:"KITH_CRON_RATE" default:"5000" limits:"0 10000000" help:"How many rows a second a job reads at most, 0 for any number, at most 10000000. Lower it where live traffic feels the jobs; 10 million rows take 33 minutes with the default."`
 	RequestExpiry time.Duration `name:"request-expiry" env:"KITH_REQUEST_EXPIRY" default:"2160h" limits:"1h 87600h" or:"0" help:"How long a request to follow waits for an answer before the job expire drops it, 1h to 87600h; 0 for ever. The default is 90 days."`
-	GoneAfter     time.Duration `name:"gone-after" env:"KITH_GONE_AFTER" default:"4320h" limits:"24h 87600h" or:"0" help:"How long after an account was last seen the job expire drops what is kept of its home timeline, 24h to 87600h; 0 for never. It is made anew when the account comes back. The default is 180 days."`
+	GoneAfter     time.Duration `name:"gone-after" env:"KITH_GONE_AFTER" default:"4320h" limits:"24h 87600h" or:"0" help:"How long after an account was last seen the job expire drops its read positions and what is kept of its home timeline, which is made anew when the account comes back; 24h to 87600h, 0 for never. The default is 180 days."`
 	RunKeep       time.Duration `name:"job-run-keep" env:"KITH_JOB_RUN_KEEP" default:"720h" limits:"1h 87600h" help:"How long the records of job runs are kept, 1h to 87600h; the newest of each job always is."`
 }
 

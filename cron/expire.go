@@ -13,6 +13,7 @@ import (
 	"kith/repo"
 	"kith/repo/feed"
 	"kith/repo/list"
+	"kith/repo/marker"
 	"kith/repo/relation"
 	"kith/repo/seen"
 	"kith/repo/timeline"
@@ -29,12 +30,13 @@ type ExpireConfig struct {
 	Relations *apprelation.Service
 	Keys      *feed.Keys
 	Timelines *timeline.Store
+	Markers   *marker.Store
 	Seen      *seen.Store
 	Now       func() time.Time
 	// Requests is how long a request to follow may wait for an answer; 0: for ever.
 	Requests time.Duration
-	// Gone is how long after an account was last seen its home is no longer kept; 0: it
-	// always is.
+	// Gone is how long after an account was last seen its home and its read positions are no
+	// longer kept; 0: they always are.
 	Gone time.Duration
 }
 
@@ -44,6 +46,7 @@ type ExpireConfig struct {
 //	keys       Idempotency-Keys after their hour
 //	timelines  warm home timelines of accounts that were not seen for long. One that was
 //	           never seen counts from when its row was written
+//	markers    read positions of such accounts
 //
 // The cursor says which of them, and how far. A run for one account is for its relations.
 //
@@ -79,8 +82,8 @@ func (e *expiring) work(ctx context.Context) error {
 		}
 		return e.page(ctx, slices.Collect(maps.Values(found)), 1)
 	}
-	names := []string{"relations", "keys", "timelines"}
-	phases := map[string]func(ctx context.Context, after uint64) error{"relations": e.relations, "keys": e.keys, "timelines": e.timelines}
+	names := []string{"relations", "keys", "timelines", "markers"}
+	phases := map[string]func(ctx context.Context, after uint64) error{"relations": e.relations, "keys": e.keys, "timelines": e.timelines, "markers": e.markers}
 	name, at, _ := strings.Cut(e.run.Cursor(), " ")
 	after, _ := strconv.ParseUint(at, 10, 64) // what cannot be read counts as no cursor
 	for _, e.phase = range names[max(0, slices.Index(names, name)):] {
@@ -197,38 +200,62 @@ func (e *expiring) keys(ctx context.Context, after uint64) error {
 	return nil
 }
 
+// timelines and markers go from account to account.
 func (e *expiring) timelines(ctx context.Context, after uint64) error {
+	return e.accounts(ctx, after, e.Timelines.Expire, func(ctx context.Context, after uint64) (page []aged, err error) {
+		found, err := e.Timelines.Walk(ctx, after, expirePage)
+		for _, o := range found {
+			page = append(page, aged(o))
+		}
+		return page, err
+	})
+}
+
+func (e *expiring) markers(ctx context.Context, after uint64) error {
+	return e.accounts(ctx, after, e.Markers.Expire, func(ctx context.Context, after uint64) (page []aged, err error) {
+		found, err := e.Markers.Walk(ctx, after, expirePage)
+		for _, o := range found {
+			page = append(page, aged(o))
+		}
+		return page, err
+	})
+}
+
+// aged is an account, and when a row of it was written.
+type aged struct {
+	AccountID uint64
+	UpdatedAt uint32
+}
+
+// accounts expires rows of accounts that were neither written nor seen for long.
+func (e *expiring) accounts(ctx context.Context, after uint64, expire func(ctx context.Context, ids []uint64, before uint32) (int64, error),
+	walk func(ctx context.Context, after uint64) ([]aged, error)) error {
 	if e.Gone == 0 {
 		return nil
 	}
 	before := uint32(max(0, e.Now().Add(-e.Gone).Unix()))
 	for {
-		page, err := e.Timelines.Walk(ctx, after, expirePage)
+		page, err := walk(ctx, after)
 		if err != nil || len(page) == 0 {
 			return err
 		}
 		after = page[len(page)-1].AccountID
-		looked := int64(len(page))
-		page = slices.DeleteFunc(page, func(o timeline.Old) bool { return o.UpdatedAt >= before })
-		gone, err := e.gone(ctx, page, before)
-		done := int64(len(gone))
+		var old []uint64
+		for _, o := range page {
+			if o.UpdatedAt < before {
+				old = append(old, o.AccountID)
+			}
+		}
+		marks, err := e.Seen.Of(ctx, old)
+		old = slices.DeleteFunc(old, func(id uint64) bool { return marks[id] >= before })
 		if err == nil && !e.run.DryRun {
-			done, err = e.Timelines.Expire(ctx, gone, before)
+			_, err = expire(ctx, old, before)
 		}
 		if err == nil {
-			err = e.step(ctx, looked, done, 0, after)
+			err = e.step(ctx, int64(len(page)), int64(len(old)), 0, after)
 		}
 		if err != nil {
 			return err
 		}
 	}
-}
-
-// gone returns those of accounts that were not seen since.
-func (e *expiring) gone(ctx context.Context, old []timeline.Old, before uint32) (ids []uint64, err error) {
-	for _, o := range old {
-		ids = append(ids, o.AccountID)
-	}
-	marks, err := e.Seen.Of(ctx, ids)
-	return slices.DeleteFunc(ids, func(id uint64) bool { return marks[id] >= before }), err
 }

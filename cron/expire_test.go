@@ -15,13 +15,14 @@ import (
 	"kith/repo/dbtest"
 	"kith/repo/feed"
 	"kith/repo/list"
+	"kith/repo/marker"
 	"kith/repo/seen"
 	"kith/repo/timeline"
 )
 
 func (w *world) expire(requests time.Duration) cron.Job {
 	return cron.Expire(cron.ExpireConfig{Rows: w.rows, Relations: w.Service, Requests: requests, Gone: gone, Keys: feed.NewKeys(w.pool),
-		Timelines: timeline.NewStore(w.pool, w.clock, slog.New(slog.DiscardHandler)), Seen: seen.New(w.pool), Now: w.clock})
+		Timelines: timeline.NewStore(w.pool, w.clock, slog.New(slog.DiscardHandler)), Markers: marker.New(w.pool), Seen: seen.New(w.pool), Now: w.clock})
 }
 
 func (w *world) clock() time.Time { return w.now }
@@ -172,7 +173,7 @@ func TestExpire_Keys(t *testing.T) {
 	}
 }
 
-// home writes the warm timeline of accounts, now.
+// home writes the warm timeline and the read positions of accounts, now.
 func (w *world) home(ids ...uint64) {
 	w.t.Helper()
 	homes := timeline.NewStore(w.pool, w.clock, slog.New(slog.DiscardHandler))
@@ -180,13 +181,22 @@ func (w *world) home(ids ...uint64) {
 		if saved, err := homes.Save(w.t.Context(), id, timeline.Line{BuiltAt: w.now}); !saved || err != nil {
 			w.t.Fatal(saved, err)
 		}
+		if _, err := marker.New(w.pool).Swap(w.t.Context(), id, []marker.Marker{{Timeline: marker.Home, LastRead: 7, UpdatedAt: uint32(w.now.Unix())}, {Timeline: marker.Notifications, LastRead: 8}}); err != nil {
+			w.t.Fatal(err)
+		}
 	}
 }
 
+// homes are the accounts that have a warm timeline. The same have read positions.
 func (w *world) homes() (ids []uint64) {
 	w.t.Helper()
-	if err := w.pool.Select(&ids, `SELECT account_id FROM timeline ORDER BY account_id`); err != nil {
+	var positions []uint64
+	if err := errors.Join(w.pool.Select(&ids, `SELECT account_id FROM timeline ORDER BY account_id`),
+		w.pool.Select(&positions, `SELECT DISTINCT account_id FROM marker WHERE timeline = 1 ORDER BY account_id`)); err != nil {
 		w.t.Fatal(err)
+	}
+	if !slices.Equal(ids, positions) {
+		w.t.Errorf("homes of %v, read positions of %v", ids, positions)
 	}
 	return ids
 }
@@ -215,10 +225,10 @@ func TestExpire_Homes(t *testing.T) {
 	see(back)
 	w.now = w.now.Add(time.Second)
 	w.home(fresh)
-	if run := w.run(w.expire(0), cron.Options{DryRun: true}); run.Done != 2 || len(w.homes()) != 5 {
-		t.Errorf("a dry run: %+v, left %v; want two found", run, w.homes())
+	if run := w.run(w.expire(0), cron.Options{DryRun: true}); run.Done != 4 || len(w.homes()) != 5 {
+		t.Errorf("a dry run: %+v, left %v; want two of each found", run, w.homes())
 	}
-	if run := w.run(w.expire(0), cron.Options{}); run.Done != 2 || !slices.Equal(w.homes(), []uint64{back, young, fresh}) {
+	if run := w.run(w.expire(0), cron.Options{}); run.Done != 4 || !slices.Equal(w.homes(), []uint64{back, young, fresh}) {
 		t.Errorf("%+v, left %v; want those of %d and %d gone", run, w.homes(), never, away)
 	}
 	kept := cron.ExpireConfig{Rows: w.rows, Relations: w.Service, Keys: feed.NewKeys(w.pool), Now: w.clock}
@@ -254,10 +264,10 @@ func TestExpire_Kinds(t *testing.T) {
 			break
 		}
 	}
-	if done != 5+6+6 || w.count("idempotency") != 0 || len(w.homes()) != 0 {
-		t.Errorf("%d dropped, %d keys and homes %v left, by the steps %q; want 17 and nothing left", done, w.count("idempotency"), w.homes(), cursors)
+	if done != 5+6+6+6 || w.count("idempotency") != 0 || len(w.homes()) != 0 {
+		t.Errorf("%d dropped, %d keys and homes %v left, by the steps %q; want 23 and nothing left", done, w.count("idempotency"), w.homes(), cursors)
 	}
-	for _, kind := range []string{"relations ", "keys ", "timelines "} {
+	for _, kind := range []string{"relations ", "keys ", "timelines ", "markers "} {
 		if !slices.ContainsFunc(cursors, func(c string) bool { return strings.HasPrefix(c, kind) }) {
 			t.Errorf("no step stopped in the %s: %q", kind, cursors)
 		}

@@ -34,6 +34,7 @@ import (
 	"kith/repo/job"
 	"kith/repo/lease"
 	"kith/repo/list"
+	"kith/repo/marker"
 	posts "kith/repo/post"
 	"kith/repo/postcheck"
 	"kith/repo/relation"
@@ -234,6 +235,11 @@ func (s *service) posts(t *testing.T) {
 	_, err = homes.Row(ctx, a)
 	must(t, "read a warm timeline", err)
 	must(t, "drop a warm timeline", homes.Drop(ctx, b))
+	positions, read := marker.New(s.pool), []marker.Marker{{Timeline: marker.Home, LastRead: 1, UpdatedAt: start}}
+	for range 2 {
+		read, err = positions.Swap(ctx, a, read)
+		must(t, "keep a read position", err)
+	}
 }
 
 func editSuggestion(ctx context.Context, pool *sqlx.DB) error {
@@ -394,7 +400,7 @@ func (g *guarded) mendsPosts(t *testing.T, s *service) {
 	j := posttest.New(t, posttest.Config{DB: s.pool, Cache: cache.NewNone()})
 	w.Runner.Close(ctx)
 	j.Runner.Close(ctx)
-	for _, statement := range []string{`DELETE FROM reply`, `DELETE FROM reaction`, `DELETE FROM mark WHERE kind = 2`, `DELETE FROM author_feed`,
+	for _, statement := range []string{`DELETE FROM reply`, `DELETE FROM reaction`, `DELETE FROM mark WHERE kind = 2`, `DELETE FROM author_feed`, `DELETE FROM mark_head`,
 		`INSERT INTO reply (bucket, post_id, reply_id, owner_id, author_id) VALUES (1, 1, 1, 1, 1)`,
 		`INSERT INTO reaction (bucket, post_id, kind, account_id, id) VALUES (1, 1, 1, 1, 1)`,
 		`INSERT INTO mark (bucket, account_id, kind, post_id, id) VALUES (1, 1, 2, 1, 1)`,
@@ -407,9 +413,9 @@ func (g *guarded) mendsPosts(t *testing.T, s *service) {
 		if f.Err != nil {
 			t.Error(f)
 		}
-	}, Posts: &audit.Posts{Rows: postcheck.New(s.pool), Posts: j.Stored, Feeds: j.Feeds, Tasks: j.Tasks, Service: j.Posts,
+	}, Posts: &audit.Posts{Rows: postcheck.New(s.pool), Posts: j.Stored, Feeds: j.Feeds, Marks: j.Marks, Tasks: j.Tasks, Service: j.Posts,
 		Timelines: timeline.NewStore(s.pool, now, slog.New(slog.DiscardHandler))}}
-	for _, want := range []map[audit.Kind]int64{{audit.Feed: 1, audit.Reaction: 5, audit.Mark: 2, audit.Task: 1, audit.Timeline: 1, audit.Post: 1}, {}} {
+	for _, want := range []map[audit.Kind]int64{{audit.Feed: 1, audit.Reaction: 5, audit.Mark: 3, audit.Task: 1, audit.Timeline: 1, audit.Post: 1}, {}} {
 		sum, err := audit.Run(ctx, cfg)
 		must(t, "audit", err)
 		for k, n := range want {
@@ -426,13 +432,13 @@ func (g *guarded) mendsPosts(t *testing.T, s *service) {
 // expires drops what the posts left.
 func (s *service) expires(t *testing.T) {
 	ctx := t.Context()
-	expire := cron.Expire(cron.ExpireConfig{Rows: s.rows, Relations: s.Service, Keys: feed.NewKeys(s.pool), Seen: seen.New(s.pool), Now: time.Now,
+	expire := cron.Expire(cron.ExpireConfig{Rows: s.rows, Relations: s.Service, Keys: feed.NewKeys(s.pool), Markers: marker.New(s.pool), Seen: seen.New(s.pool), Now: time.Now,
 		Timelines: timeline.NewStore(s.pool, now, slog.New(slog.DiscardHandler)), Requests: time.Hour, Gone: time.Hour})
 	runner := cron.NewRunner(cron.RunnerConfig{Leases: lease.New(lease.Config{DB: s.pool, Process: "here:2"}), Runs: job.New(s.pool)})
 	run, err := runner.Run(ctx, expire, cron.Options{})
 	must(t, "expire", err)
-	if run.Done == 0 {
-		t.Errorf("the job expire did %+v, want a key and a home dropped", run)
+	if run.Done != 3 {
+		t.Errorf("the job expire did %+v, want a key, a home and a read position dropped", run)
 	}
 }
 

@@ -122,7 +122,8 @@
 //	count    made anew from the links, under the lock of the post
 //	link     settled as its task would have (app/post). No lock is needed to be sure of one:
 //	         links.go says why. What a task is still to settle is no fault
-//	mark     made to name the repost, or deleted, under the lock of the feed
+//	mark     made to name the repost, or deleted, under the lock of the feed; a head is made
+//	         anew from the marks, under its lock
 //	unknown  the posts of an account that does not exist are deleted, as it would have; not
 //	         if more than one author in ten does not exist
 //	task     carried out and deleted; a push so old is only deleted

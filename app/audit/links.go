@@ -2,7 +2,6 @@ package audit
 
 import (
 	"context"
-	"slices"
 
 	"kith/repo/mark"
 	"kith/repo/post"
@@ -251,45 +250,4 @@ func (p *postAudit) wereDone(ctx context.Context, page []postcheck.Link) error {
 func (p *postAudit) orphan(ctx context.Context, l postcheck.Link) error {
 	f := fault(Reaction, l.Account, "its %s %d stands at post %d, which does not exist", linkNames[l.Kind], l.ID, l.Post)
 	return p.mend(ctx, []Fault{f}, func() error { return p.Rows.Drop(ctx, l) })
-}
-
-// marks checks that favourites stand at their posts, and that marks name reposts.
-func (p *postAudit) marks(ctx context.Context, bucket uint16) error {
-	for after := (postcheck.Mark{}); ; {
-		page, err := p.Rows.Marks(ctx, bucket, after, postsAtOnce)
-		if err != nil || len(page) == 0 {
-			return err
-		}
-		after = page[len(page)-1]
-		var links []postcheck.Link
-		var reposts []uint64
-		for _, m := range page {
-			switch m.Kind {
-			case mark.Favourite:
-				links = append(links, postcheck.Link{Post: m.Post, Kind: post.Favourite, Account: m.Account, ID: m.ID})
-			case mark.Repost:
-				reposts = append(reposts, m.ID)
-			}
-		}
-		if err := p.areLinked(ctx, links); err != nil {
-			return err
-		}
-		posts, err := p.Rows.Rows(ctx, reposts)
-		if err != nil {
-			return err
-		}
-		named := func(m postcheck.Mark) bool {
-			own := posts[m.ID]
-			return own.State != post.Deleted && own.Author == m.Account && own.Origin == m.Post
-		}
-		page = slices.DeleteFunc(page, func(m postcheck.Mark) bool { return m.Kind != mark.Repost || named(m) })
-		for _, m := range page {
-			if err := p.remark(ctx, m); err != nil {
-				return err
-			}
-		}
-		if err := p.looked(ctx, len(page)); err != nil {
-			return err
-		}
-	}
 }

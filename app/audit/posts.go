@@ -33,6 +33,7 @@ type Posts struct {
 	Rows      *postcheck.Store
 	Posts     *post.Store
 	Feeds     *feed.Store
+	Marks     *mark.Store
 	Tasks     *task.Store
 	Timelines *timeline.Store
 	Service   *apppost.Service // repairs what lies in two buckets

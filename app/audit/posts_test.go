@@ -84,7 +84,7 @@ func (w *wall) exec(query string, args ...any) {
 func (w *wall) config() audit.Config {
 	homes := timeline.NewStore(w.pool, w.Now, slog.New(slog.DiscardHandler))
 	return audit.Config{Rows: w.Rows, Relations: w.World.Service, Now: w.Now, Slices: 64,
-		Posts: &audit.Posts{Rows: postcheck.New(w.pool), Posts: w.Stored, Feeds: w.Feeds, Tasks: w.Tasks, Timelines: homes, Service: w.Posts}}
+		Posts: &audit.Posts{Rows: postcheck.New(w.pool), Posts: w.Stored, Feeds: w.Feeds, Marks: w.Marks, Tasks: w.Tasks, Timelines: homes, Service: w.Posts}}
 }
 
 // audit runs an audit and returns the faults, a line each.
@@ -113,6 +113,7 @@ func (w *wall) state() (out []string) {
 		`SELECT CONCAT_WS(' ', 'reaction', bucket, post_id, kind, account_id, id) FROM reaction ORDER BY post_id, kind, account_id`,
 		`SELECT CONCAT_WS(' ', 'reply', bucket, post_id, reply_id, owner_id, author_id) FROM reply ORDER BY post_id, reply_id`,
 		`SELECT CONCAT_WS(' ', 'mark', bucket, account_id, kind, post_id, id) FROM mark ORDER BY account_id, kind, post_id`,
+		`SELECT CONCAT_WS(' ', 'head', bucket, account_id, HEX(list), floor_id) FROM mark_head ORDER BY account_id`,
 		`SELECT CONCAT_WS(' ', 'task', bucket, id, kind) FROM task ORDER BY id, kind`,
 		`SELECT CONCAT_WS(' ', 'timeline', bucket, account_id) FROM timeline ORDER BY account_id`,
 	} {
@@ -187,6 +188,15 @@ func TestRun_Posts(t *testing.T) {
 		"RepostMarkLeft": {func(w *wall) {
 			w.exec(`INSERT INTO mark (bucket, account_id, kind, post_id, id) VALUES (?,?,2,?,?)`, repo.Bucket(w.cleo), w.cleo, w.second.ID, w.undone)
 		}, []string{"a mark says that $undone is its repost of $second, which it is not"}},
+		"HeadBytes":  {func(w *wall) { w.setHead(w.cleo, `list = 'bad'`) }, []string{"mark: account $cleo: bad bytes of marks"}},
+		"HeadMisses": {func(w *wall) { w.setHead(w.cleo, `list = ''`) }, []string{"mark: account $cleo: its head misses mark"}},
+		"HeadHasMore": {func(w *wall) {
+			w.setHead(w.bob, `list = CONCAT(CHAR(1), LEFT(SUBSTRING(list, 2), 7), CHAR(255), RIGHT(list, 8), list)`)
+		},
+			[]string{"mark: account $bob: its head has mark"}},
+		"HeadGone": {func(w *wall) {
+			w.exec(`DELETE FROM mark_head WHERE bucket = ? AND account_id = ?`, repo.Bucket(w.cleo), w.cleo)
+		}, []string{"mark: account $cleo: there is no head"}},
 		"Task": {func(w *wall) {
 			w.exec(`INSERT INTO task (bucket, id, kind, account_id, post_id, claimed_until, holder) VALUES (?,?,2,?,?,UNIX_TIMESTAMP()-700,'')`, repo.Bucket(w.bob), w.reply.ID, w.bob, w.reply.ID)
 		}, []string{"task: account $bob: nobody takes its task $reply, kind 2"}},
@@ -227,6 +237,19 @@ func (w *wall) wants(got, want []string) {
 	}
 }
 
+// live are the posts of an author, oldest first.
+func (w *wall) live(author uint64) (ids []uint64) {
+	w.Helper()
+	found, err := postcheck.New(w.pool).Live(w.Context(), author, 0, 10_000)
+	if err != nil {
+		w.Fatal(err)
+	}
+	for _, p := range found {
+		ids = append(ids, p.ID)
+	}
+	return ids
+}
+
 // feed writes the list of a feed.
 func (w *wall) feed(author uint64, events ...event.Event) {
 	w.Helper()
@@ -235,6 +258,11 @@ func (w *wall) feed(author uint64, events ...event.Event) {
 		w.Fatal(err)
 	}
 	w.exec(`UPDATE author_feed SET list = ? WHERE bucket = ? AND account_id = ?`, list, repo.Bucket(author), author)
+}
+
+func (w *wall) setHead(account uint64, set string) {
+	w.Helper()
+	w.exec(`UPDATE mark_head SET `+set+` WHERE bucket = ? AND account_id = ?`, repo.Bucket(account), account)
 }
 
 func (w *wall) setFeed(author uint64, set string) {
@@ -326,8 +354,17 @@ func TestRun_Posts_LongFeed(t *testing.T) {
 	for range feed.MaxEvents + 3 {
 		w.World.Post(t, w.cleo, "one of many")
 	}
+	for i, p := range w.live(w.cleo)[:105] { // more than a head of marks holds
+		w.Clock.Add(1)
+		w.must(w.Posts.Favour(t.Context(), w.ada, p, true))
+		w.Clock.Add(1)
+		if i%3 == 0 {
+			w.must(w.Posts.Bookmark(t.Context(), w.ada, p, true))
+		}
+	}
 	w.wants(w.audit(false), nil)
 	before := w.state()
+	w.setHead(w.ada, `list = '', floor_id = 0`)
 	w.setFeed(w.cleo, `list = '', floor_id = 0`)
 	if faults := w.audit(true); len(faults) == 0 {
 		t.Error("an empty feed is no fault")

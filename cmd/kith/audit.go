@@ -68,7 +68,7 @@ func (c *auditCmd) Run(ctx context.Context) error {
 // auditConfig is what an audit works with on the stack.
 func (s *stack) auditConfig(repair bool) audit.Config {
 	return audit.Config{Rows: s.rows, Relations: s.relations, Names: s.people, Now: time.Now, Repair: repair,
-		Posts: &audit.Posts{Rows: postcheck.New(s.pool), Posts: s.posts.rows, Feeds: s.posts.feeds, Tasks: task.New(s.pool),
+		Posts: &audit.Posts{Rows: postcheck.New(s.pool), Posts: s.posts.rows, Feeds: s.posts.feeds, Marks: s.posts.config.Marks, Tasks: task.New(s.pool),
 			Timelines: timeline.NewStore(s.pool, time.Now, slog.Default()), Service: s.posts.service}}
 }
 

@@ -1,6 +1,7 @@
 package mark
 
 import (
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -31,12 +32,7 @@ func (h head) with(m Mark) head {
 			next = append(next, other)
 		}
 	}
-	slices.SortFunc(next, func(a, b Mark) int {
-		if a.ID > b.ID {
-			return -1
-		}
-		return 1
-	})
+	slices.SortFunc(next, newestFirst)
 	if len(next) > headMarks {
 		h.floor = next[headMarks-1].ID
 		next = next[:headMarks]
@@ -44,6 +40,8 @@ func (h head) with(m Mark) head {
 	h.marks = next
 	return h
 }
+
+func newestFirst(a, b Mark) int { return cmp.Compare(b.ID, a.ID) }
 
 // markBytes is how long a packed mark is: kind, id, post.
 const markBytes = 1 + 8 + 8

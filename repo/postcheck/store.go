@@ -71,11 +71,18 @@ type Feed struct {
 	Floor    uint64 `db:"floor_id"`
 }
 
+// Head is a row of mark_head.
+type Head struct {
+	Account uint64 `db:"account_id"`
+	List    []byte `db:"list"`
+	Floor   uint64 `db:"floor_id"`
+}
+
 // Next returns the first bucket from the given one on that has any rows about posts, or
 // repo.ErrNotFound.
 func (s *Store) Next(ctx context.Context, from uint16) (uint16, error) {
 	first := uint16(repo.Buckets)
-	for _, table := range []string{`post`, `author_feed`, `reply`, `reaction`, `mark`} {
+	for _, table := range []string{`post`, `author_feed`, `reply`, `reaction`, `mark`, `mark_head`} {
 		b, err := db.NextBucket(ctx, s.db, table, from)
 		if errors.Is(err, repo.ErrNotFound) {
 			continue
@@ -131,6 +138,12 @@ func (s *Store) Reactions(ctx context.Context, bucket uint16, after Link, limit 
 func (s *Store) Marks(ctx context.Context, bucket uint16, after Mark, limit int) (out []Mark, err error) {
 	return out, s.read(ctx, &out, `SELECT account_id, kind, post_id, id FROM mark WHERE bucket = ? AND (account_id > ? OR account_id = ? AND (kind > ? OR kind = ? AND post_id > ?)) ORDER BY account_id, kind, post_id LIMIT ?`,
 		bucket, after.Account, after.Account, after.Kind, after.Kind, after.Post, limit)
+}
+
+// Heads returns up to limit heads of marks of a bucket that come after an account. Index:
+// PRIMARY (bucket, account_id), a range.
+func (s *Store) Heads(ctx context.Context, bucket uint16, after uint64, limit int) (out []Head, err error) {
+	return out, s.read(ctx, &out, `SELECT account_id, list, floor_id FROM mark_head WHERE bucket = ? AND account_id > ? ORDER BY account_id LIMIT ?`, bucket, after, limit)
 }
 
 // Counts returns how many links of each kind the posts of a range of a bucket have, after
