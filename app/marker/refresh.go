@@ -26,14 +26,18 @@ type Refreshed struct {
 }
 
 // Refresh hands out what is new in an account's home, and moves the position on. See the
-// package doc.
-func (s *Service) Refresh(ctx context.Context, account uint64) (Refreshed, error) {
+// package doc. Before it moves, load gets what the answer needs of the entries: where that
+// fails, nothing is handed out. It is called once more where another was faster.
+func (s *Service) Refresh(ctx context.Context, account uint64, load func([]home.Item) error) (Refreshed, error) {
 	for range refreshTries {
 		found, err := s.Of(ctx, account, marker.Home)
 		if err != nil {
 			return Refreshed{}, err
 		}
 		out, moved, err := s.next(ctx, account, found[0])
+		if err == nil {
+			err = load(out.Items)
+		}
 		if err != nil || !moved {
 			return out, err
 		}

@@ -141,9 +141,11 @@ type tester interface {
 	Context() context.Context
 }
 
+func loaded([]home.Item) error { return nil }
+
 func refresh(t tester, s *Service) Refreshed {
 	t.Helper()
-	got, err := s.Refresh(t.Context(), me)
+	got, err := s.Refresh(t.Context(), me, loaded)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -291,15 +293,24 @@ func TestService_Refresh(t *testing.T) {
 		w, s := newWorld()
 		w.posts(1)
 		w.fail = fmt.Errorf("lost: %w", repo.ErrConflict)
-		if _, err := s.Refresh(t.Context(), me); app.KindOf(err) != app.Conflict {
+		if _, err := s.Refresh(t.Context(), me, loaded); app.KindOf(err) != app.Conflict {
 			t.Errorf("got %v, want a conflict", err)
 		}
+	})
+	t.Run("What cannot be loaded", func(t *testing.T) {
+		w, s := newWorld()
+		all := w.posts(1)
+		away := errors.New("away")
+		if _, err := s.Refresh(t.Context(), me, func([]home.Item) error { return away }); !errors.Is(err, away) || len(w.markers) != 0 {
+			t.Errorf("got %v and %v, want that nothing is handed out", err, w.markers)
+		}
+		handsOut(t, s, false, all[0], all...)
 	})
 	t.Run("No database", func(t *testing.T) {
 		w, s := newWorld()
 		all := w.posts(1)
 		w.fail = fmt.Errorf("away: %w", repo.ErrUnavailable)
-		if got, err := s.Refresh(t.Context(), me); app.KindOf(err) != app.Busy || len(got.Items) > 0 {
+		if got, err := s.Refresh(t.Context(), me, loaded); app.KindOf(err) != app.Busy || len(got.Items) > 0 {
 			t.Errorf("got %v, %v", got, err)
 		}
 		w.fail = nil
@@ -376,7 +387,7 @@ func TestService_Refresh_Race(t *testing.T) {
 	s := New(Config{Store: marker.New(dbtest.DB(t)), Homes: w, Now: func() time.Time { return w.now }})
 	account := dbtest.IDs(t, 1)[0]
 	w.posts(1)
-	if _, err := s.Refresh(t.Context(), account); err != nil {
+	if _, err := s.Refresh(t.Context(), account, loaded); err != nil {
 		t.Fatal(err)
 	}
 	fresh := w.posts(300)
@@ -385,7 +396,7 @@ func TestService_Refresh_Race(t *testing.T) {
 	for range 4 {
 		group.Go(func() {
 			for {
-				r, err := s.Refresh(t.Context(), account)
+				r, err := s.Refresh(t.Context(), account, loaded)
 				if app.KindOf(err) == app.Conflict && err != nil {
 					continue
 				}

@@ -23,7 +23,7 @@
 //	 handed out           Recent:                 to be
 //	 or passed            handed out              handed out
 //
-// The marker is swapped after the page is read and before it is answered. Of two devices
+// The marker is swapped after all of the page is read and before it is answered. Of two devices
 // that refresh at once one wins; the other reads again and gets what comes next. What holds:
 //
 //   - an entry that comes into the home after the first refresh, within home.Late of its

@@ -214,8 +214,8 @@ func (s *Service) read(ctx context.Context, now uint32) (out []resolved, err err
 	for _, p := range open {
 		r := resolved{p, p.Post}
 		if p.Account != 0 && p.Begins <= now+uint32(Reread/time.Second) {
-			if r.post, err = s.newest(ctx, p.Account); err != nil {
-				return nil, err
+			if r.post, err = s.newest(ctx, p.Account); err != nil { // the others are shown
+				s.cfg.Log.Warn("a promoted account is not shown", "account", p.Account, "error", err)
 			}
 		}
 		if r.post != 0 && r.Every > 0 && r.Weight > 0 {

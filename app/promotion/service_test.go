@@ -31,8 +31,9 @@ type world struct {
 }
 
 const (
-	reader = 7
-	author = 8
+	reader  = 7
+	author  = 8
+	damaged = 9 // an account whose posts cannot be read
 )
 
 func newWorld(open ...promotion.Promotion) (*world, *Service) {
@@ -128,6 +129,8 @@ func TestService_Into(t *testing.T) {
 				w.of[0].Visibility = posts.Unlisted
 			}, []uint64{0, 0, 0, 0, 0, 51, 0, 0, 0}},
 		{"an account without posts", []promotion.Promotion{promoted(1, func(p *promotion.Promotion) { p.Post, p.Account = 0, author })}, nil, none},
+		{"an account that cannot be read", []promotion.Promotion{promoted(1, func(p *promotion.Promotion) { p.Post, p.Account = 0, damaged }), promoted(2, nil)}, nil,
+			[]uint64{0, 0, 0, 0, 0, 102, 0, 0, 0}},
 		{"a store that is away", []promotion.Promotion{promoted(1, nil)}, func(w *world) { w.fail = errors.New("away") }, none},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -158,7 +161,10 @@ func (p postsOf) Get(_ context.Context, _, id uint64) (post.View, error) {
 	return post.View{}, app.Refuse(app.NotFound, "Record not found")
 }
 
-func (p postsOf) Of(_ context.Context, viewer, _ uint64, f post.Filter, _ repo.IDRange) (page post.Page, err error) {
+func (p postsOf) Of(_ context.Context, viewer, of uint64, f post.Filter, _ repo.IDRange) (page post.Page, err error) {
+	if of == damaged {
+		return page, errors.New("a bad row")
+	}
 	if viewer != 0 || !f.NoReplies || !f.NoReposts {
 		return page, errors.New("more than anybody sees of the author's own posts")
 	}

@@ -33,11 +33,11 @@ func Routes(of entity.Statuses, homes *home.Service, markers *marker.Service, pr
 // refresh answers with what is new, newest first. The header Kith-Marker, a dictionary of
 // RFC 8941, has the position, its version, and whether there may be more.
 func (r resource) refresh(ctx context.Context, c *core.Call) error {
-	got, err := r.markers.Refresh(ctx, c.Account)
-	if err != nil {
+	var found []entity.Status
+	got, err := r.markers.Refresh(ctx, c.Account, func(items []home.Item) (err error) {
+		found, err = r.Home(ctx, c, items)
 		return err
-	}
-	found, err := r.Home(ctx, c, got.Items)
+	})
 	if err != nil {
 		return err
 	}
