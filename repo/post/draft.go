@@ -153,11 +153,11 @@ func recall(ctx context.Context, tx *sqlx.Tx, drafts map[uint64]*Draft) (more bo
 	}
 	const perReply, perOther = 3, 4
 	for part := range slices.Chunk(replies, perReply*db.MaxKeys) {
-		err = errors.Join(err, found(ctx, tx, drafts, `SELECT post_id, 3 AS kind, reply_id AS reactor, reply_id AS id FROM reply WHERE (bucket, post_id, reply_id) IN (`+
+		err = errors.Join(err, found(ctx, tx, drafts, `SELECT post_id, 3 AS kind, reply_id AS reactor, reply_id AS id FROM reply FORCE INDEX (PRIMARY) WHERE (bucket, post_id, reply_id) IN (`+
 			db.Repeat(`(?,?,?)`, len(part)/perReply)+`)`, part))
 	}
 	for part := range slices.Chunk(others, perOther*db.MaxKeys) {
-		err = errors.Join(err, found(ctx, tx, drafts, `SELECT post_id, kind, account_id AS reactor, id FROM reaction WHERE (bucket, post_id, kind, account_id) IN (`+
+		err = errors.Join(err, found(ctx, tx, drafts, `SELECT post_id, kind, account_id AS reactor, id FROM reaction FORCE INDEX (PRIMARY) WHERE (bucket, post_id, kind, account_id) IN (`+
 			db.Repeat(`(?,?,?,?)`, len(part)/perOther)+`)`, part))
 	}
 	return more, err

@@ -162,6 +162,11 @@ func (s *Store[R]) lock(ctx context.Context, tx *sqlx.Tx, ids []uint64, held []R
 	return rows, err
 }
 
+// byKey keeps MariaDB from weighing a list of keys against other indexes that begin with the
+// bucket, in time that grows with the square of their number: for 40 posts it took 50 ms,
+// and 0.2 ms so.
+const byKey = ` FORCE INDEX (PRIMARY)`
+
 // load reads rows by primary key, the long column by an expression with arguments.
 // Index: PRIMARY (bucket, id), one range an id.
 func (s *Store[R]) load(ctx context.Context, q sqlx.QueryerContext, ids []uint64, long string, args []any, lock string) (map[uint64]R, error) {
@@ -171,7 +176,7 @@ func (s *Store[R]) load(ctx context.Context, q sqlx.QueryerContext, ids []uint64
 	}
 	for part := range slices.Chunk(repo.InOrder(ids), MaxRows) {
 		where, keys := db.Keys(padded(part, lock != ""))
-		rows, err := q.QueryxContext(ctx, `SELECT `+s.meta+long+s.columns+` FROM `+s.kind.Table+
+		rows, err := q.QueryxContext(ctx, `SELECT `+s.meta+long+s.columns+` FROM `+s.kind.Table+byKey+
 			` WHERE (bucket, `+s.kind.ID+`) IN (`+where+`) ORDER BY bucket, `+s.kind.ID+lock, append(slices.Clip(args), keys...)...)
 		if err == nil {
 			err = s.scan(rows, func(id uint64, r R) error {
@@ -259,7 +264,7 @@ func (s *Store[R]) stored(ctx context.Context, ids []uint64, long, lock string) 
 	for part := range slices.Chunk(repo.InOrder(ids), MaxRows) {
 		where, args := db.Keys(part)
 		var rows []stored
-		err := s.db.SelectContext(ctx, &rows, `SELECT `+s.meta+long+` AS content FROM `+s.kind.Table+` WHERE (bucket, `+s.kind.ID+`) IN (`+where+`)`+lock, args...)
+		err := s.db.SelectContext(ctx, &rows, `SELECT `+s.meta+long+` AS content FROM `+s.kind.Table+byKey+` WHERE (bucket, `+s.kind.ID+`) IN (`+where+`)`+lock, args...)
 		if err != nil {
 			return nil, db.Wrap(err)
 		}
