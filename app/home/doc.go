@@ -8,6 +8,21 @@
 //	candidates ── Sift ── events of the home ── Page ⇄ Judge ── entries
 //	                      whose they are        posts are read
 //
+// # Tiers
+//
+//	hot    the line in memcached, with what was pushed to it; the feeds of those who are not
+//	       pushed are merged in
+//	warm   the timeline row, where most feeds are not cached: the database says which changed
+//	       since, and only these are read
+//	cold   the feeds of all followed; and for what is older than the line, around the page
+//
+// A line, made from any of them, is for the followed set of which it has the hash. The row
+// saves nothing where feeds are cached (BenchmarkService_Home_Tiers), so it is not even read
+// then. It is written when a hot line that was much pushed to is stored again, and by the
+// job checkpoint. Once a week each line is built from feeds alone. A page further down reads
+// all followed feeds, at most some ten times what a hot page takes
+// (BenchmarkService_Home_Deep); nothing of it is kept.
+//
 // # Events of the home
 //
 // They are what the reader and those followed posted and reposted, but for accounts that the

@@ -24,11 +24,35 @@ type gatherer struct {
 	up      bool   // events above from, the oldest of them; else below
 	enough  int
 	authors []author
+	heap    []*author // of those who have more, the one with the nearest first
+}
+
+// source is the feed of an author, of which the head is read.
+type source struct {
+	feed.Row
+	head  []event.Event
+	floor uint64 // of the head
+}
+
+// sources reads the heads of feeds.
+func sources(rows []feed.Row) ([]source, error) {
+	all, room := make([]source, len(rows)), make([]event.Event, 0, len(rows)*feed.HeadEvents)
+	for i, row := range rows {
+		from := len(room)
+		var floor uint64
+		var err error
+		if room, floor, err = row.Head(room); err != nil {
+			return nil, err
+		}
+		all[i] = source{row, room[from:len(room):len(room)], floor}
+	}
+	return all, nil
 }
 
 type author struct {
 	row   *feed.Row
 	found []event.Event // nearest to from first
+	next  int           // of found
 	// reach is the id up to which found has all events between it and from, itself among
 	// them; done says that there are none past it.
 	reach uint64
@@ -36,23 +60,29 @@ type author struct {
 	whole bool // all of row was read
 }
 
-// gather returns the enough events of authors that are nearest to an id, newest first, or
-// some more, and whether there are no others on that side. Reach is the id up to which
-// nothing is missed.
-func gather(ctx context.Context, rows []feed.Row, events Events, from uint64, up bool, enough int) (found []event.Event, reach uint64, end bool, err error) {
-	g := gatherer{events: events, from: from, up: up, enough: enough, authors: make([]author, len(rows))}
-	for i := range rows {
-		g.authors[i].row = &rows[i]
-		if err := g.read(&g.authors[i], rows[i].Head); err != nil {
-			return nil, 0, false, err
-		}
+// gather returns the enough events of authors that are nearest to an id, newest first, and
+// whether there are no others on that side. Reach is the id up to which nothing is missed.
+func gather(ctx context.Context, feeds []source, events Events, from uint64, up bool, enough int) (found []event.Event, reach uint64, end bool, err error) {
+	g := gatherer{events: events, from: from, up: up, enough: enough, authors: make([]author, len(feeds)), heap: make([]*author, 0, len(feeds))}
+	for i := range feeds {
+		g.authors[i].row = &feeds[i].Row
+		g.take(&g.authors[i], feeds[i].head, feeds[i].floor)
 	}
 	for {
-		needed := g.needed()
-		near := g.tooNear(needed)
+		found = g.nearest()
+		reach = 0
+		switch {
+		case len(found) == enough:
+			reach = found[enough-1].ID
+		case up:
+			reach = repo.IDRange{}.Below()
+		}
+		near := g.tooNear(reach)
 		if len(near) == 0 {
-			found, reach, end = g.result(needed)
-			return found, reach, end, nil
+			if up {
+				slices.Reverse(found)
+			}
+			return found, reach, g.end(), nil
 		}
 		if err := g.further(ctx, near); err != nil {
 			return nil, 0, false, err
@@ -63,52 +93,76 @@ func gather(ctx context.Context, rows []feed.Row, events Events, from uint64, up
 // past reports whether a lies farther from where the gathering began than b.
 func (g *gatherer) past(a, b uint64) bool { return a != b && (a > b) == g.up }
 
-// read takes what a feed has of an author.
-func (g *gatherer) read(a *author, events func([]event.Event) ([]event.Event, uint64, error)) error {
-	all, floor, err := events(nil)
-	if err != nil {
-		return err
+// take takes the newest events of an author, all from floor on.
+func (g *gatherer) take(a *author, all []event.Event, floor uint64) {
+	at := len(all) // of the first that is not above from
+	if g.from != 0 {
+		at, _ = slices.BinarySearchFunc(all, g.from, func(e event.Event, id uint64) int { return cmp.Compare(id, e.ID) })
 	}
-	a.found = slices.DeleteFunc(all, func(e event.Event) bool {
-		return g.from != 0 && (g.up && e.ID <= g.from || !g.up && e.ID >= g.from)
-	})
 	switch {
-	case g.up: // a feed has the newest; it helps only where it reaches down to from
-		slices.Reverse(a.found)
-		a.done = floor <= g.from+1
-		a.reach = g.from
-		if !a.done {
-			a.found = nil
+	case g.up: // it helps only where it reaches down to from
+		a.reach, a.done, a.found = g.from, floor <= g.from+1, nil
+		if a.done {
+			a.found = slices.Clone(all[:at])
+			slices.Reverse(a.found)
 		}
+	case g.from == 0:
+		a.found, a.reach, a.done = all, floor, floor == 0
 	default:
-		a.reach, a.done = floor, floor == 0
-		if g.from != 0 && floor > g.from {
-			a.reach = g.from
+		if at < len(all) && all[at].ID == g.from {
+			at++
 		}
+		a.found, a.reach, a.done = all[at:], min(floor, g.from), floor == 0
 	}
-	return nil
 }
 
-// needed returns the id up to which authors must reach: that of the last of enough events
-// among those found, or past all where there are fewer.
-func (g *gatherer) needed() uint64 {
-	var ids []uint64
+// nearest returns the enough events nearest to from, of those found, nearest first.
+func (g *gatherer) nearest() (out []event.Event) {
+	g.heap = g.heap[:0]
 	for i := range g.authors {
-		for _, e := range g.authors[i].found {
-			ids = append(ids, e.ID)
+		if a := &g.authors[i]; len(a.found) > 0 {
+			a.next = 0
+			g.heap = append(g.heap, a)
 		}
 	}
-	if len(ids) < g.enough {
-		if g.up {
-			return repo.IDRange{}.Below()
+	for i := len(g.heap) / 2; i >= 0; i-- {
+		g.sink(i)
+	}
+	for len(g.heap) > 0 && len(out) < g.enough {
+		a := g.heap[0]
+		out = append(out, a.found[a.next])
+		if a.next++; a.next == len(a.found) {
+			last := len(g.heap) - 1
+			g.heap[0], g.heap = g.heap[last], g.heap[:last]
 		}
-		return 0
+		g.sink(0)
 	}
-	slices.Sort(ids)
-	if g.up {
-		return ids[g.enough-1]
+	return out
+}
+
+// sink puts an author of the heap in its place among those below.
+func (g *gatherer) sink(i int) {
+	for {
+		least := i
+		for child := 2*i + 1; child <= 2*i+2 && child < len(g.heap); child++ {
+			if g.past(g.heap[least].first(), g.heap[child].first()) {
+				least = child
+			}
+		}
+		if least == i {
+			return
+		}
+		g.heap[i], g.heap[least] = g.heap[least], g.heap[i]
+		i = least
 	}
-	return ids[len(ids)-g.enough]
+}
+
+// first is the id of the next event of an author in the heap.
+func (a *author) first() uint64 { return a.found[a.next].ID }
+
+// end reports whether there is nothing but the nearest events.
+func (g *gatherer) end() bool {
+	return len(g.heap) == 0 && !slices.ContainsFunc(g.authors, func(a author) bool { return !a.done })
 }
 
 // tooNear returns the authors whose reach is not that far.
@@ -129,9 +183,11 @@ func (g *gatherer) further(ctx context.Context, near []*author) error {
 	for _, a := range near {
 		if !a.whole {
 			a.whole = true
-			if err := g.read(a, a.row.Events); err != nil {
+			all, floor, err := a.row.Events(nil)
+			if err != nil {
 				return err
 			}
+			g.take(a, all, floor)
 			continue
 		}
 		p := post.Part{Author: a.row.ID, IDRange: repo.IDRange{Before: a.reach, Limit: n}}
@@ -165,21 +221,3 @@ func (g *gatherer) further(ctx context.Context, near []*author) error {
 
 // leastPart is how many events of an author are read at least from the table of posts.
 const leastPart = 20
-
-// result returns the events up to needed, newest first.
-func (g *gatherer) result(needed uint64) (found []event.Event, reach uint64, end bool) {
-	end = true
-	for i := range g.authors {
-		a := &g.authors[i]
-		end = end && a.done
-		for _, e := range a.found {
-			if !g.past(e.ID, needed) {
-				found = append(found, e)
-			} else {
-				end = false
-			}
-		}
-	}
-	slices.SortFunc(found, func(a, b event.Event) int { return cmp.Compare(b.ID, a.ID) })
-	return found, needed, end
-}

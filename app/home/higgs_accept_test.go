@@ -3,6 +3,7 @@ package home_test
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"maps"
 	"math/rand/v2"
 	"os"
@@ -23,6 +24,7 @@ import (
 	"kith/repo/account"
 	"kith/repo/cache"
 	"kith/repo/dbtest"
+	"kith/repo/feed"
 	"kith/repo/memcache"
 	"kith/repo/memcachetest"
 	posts "kith/repo/post"
@@ -303,14 +305,34 @@ func (h *higgs) settings() map[string]*home.Service {
 	}
 	h.t.Cleanup(func() { lines.Close() })
 	base := home.Config{Relations: h.a.Rows, Posts: h.a.World.Posts, Feeds: h.a.Feeds, Events: h.a.Stored, Now: h.a.Now}
-	cold, pulled, small := base, base, base
+	cold, pulled, small, warm := base, base, base, base
 	cold.Lines = timeline.NewNone()
 	pulled.Lines = lines
 	small.Lines, small.Cap, small.Push = lines, 100, true
+	rows := timeline.NewStore(dbtest.DB(h.t), h.a.Now, slog.New(slog.DiscardHandler))
+	for _, reader := range h.readers { // as they are for half of them
+		if l, ok := h.a.lines.Peek(h.t.Context(), reader); ok {
+			if _, err := rows.Save(h.t.Context(), reader, l); err != nil {
+				h.t.Fatal(err)
+			}
+		}
+	}
+	warm.Lines, warm.Warm, warm.WarmFrom, warm.Push = timeline.NewNone(), rows, 1, true
+	warm.Feeds = uncached{h.a.Feeds}
 	return map[string]*home.Service{
 		"pushed only, memcached flushed in the middle, one of two processes killed": h.a.Service,
-		"no lines": home.New(cold), "push off": home.New(pulled), "short lines": home.New(small),
+		"no lines": home.New(cold), "push off": home.New(pulled), "short lines": home.New(small), "warm": home.New(warm),
 	}
+}
+
+// uncached are feeds of which the cache has none.
+type uncached struct{ *feed.Store }
+
+func (uncached) Cached(_ context.Context, ids []uint64) (rows []feed.Row, missing []int) {
+	for i := range ids {
+		missing = append(missing, i)
+	}
+	return make([]feed.Row, len(ids)), missing
 }
 
 func entriesOf(t *testing.T, s *home.Service, reader uint64) (out []hometest.Entry) {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"kith/repo/event"
+	"kith/repo/feed"
 	"kith/repo/timeline"
 )
 
@@ -36,13 +37,25 @@ func (r *read) load(ctx context.Context) (timeline.Line, error) {
 			return l, err
 		}
 		if whole {
-			if l.Appended > timeline.CompactAt {
-				_, err = r.cfg.Lines.Store(ctx, token, l)
-			}
-			return l, err
+			r.cfg.Metrics.hot.Inc()
+			return l, r.compact(ctx, token, l)
 		}
 	}
 	return r.build(ctx)
+}
+
+// compact stores a line again to which much was pushed, and saves it.
+func (r *read) compact(ctx context.Context, token timeline.Token, l timeline.Line) error {
+	if l.Appended <= timeline.CompactAt {
+		return nil
+	}
+	stored, err := r.cfg.Lines.Store(ctx, token, l)
+	if stored && err == nil {
+		if _, err := r.save(ctx, r.viewer.ID, l); err != nil {
+			r.cfg.Log.Warn("a warm timeline is not saved", "account", r.viewer.ID, "error", err)
+		}
+	}
+	return err
 }
 
 // good reports whether a line is for those whom the reader follows now, and not too old. The
@@ -58,34 +71,72 @@ func (r *read) good(l *timeline.Line) (bool, error) {
 	return l.Follows == follows, err
 }
 
-// build builds the line from the feeds of all whom the reader follows. What is pushed
-// meanwhile is kept.
+// build builds the line, from the warm row or from the feeds alone. What is pushed meanwhile
+// is kept.
 func (r *read) build(ctx context.Context) (timeline.Line, error) {
 	token := r.cfg.Lines.Begin(ctx, r.viewer.ID)
-	follows, err := r.followed()
-	l := timeline.Line{RowVer: r.row.Ver, Follows: follows, BuiltAt: r.viewer.Now}
 	r.feeds = nil
+	l := timeline.Line{RowVer: r.row.Ver, BuiltAt: r.viewer.Now}
+	follows, err := r.cfg.Relations.Following(ctx, r.row)
 	if err == nil {
-		err = r.loadFeeds(ctx)
+		l.Follows, err = r.followed()
 	}
 	if err != nil {
 		return l, err
 	}
-	for i := range r.feeds {
-		if id := r.feeds[i].ID; id != r.viewer.ID && (!r.cfg.Push || r.feeds[i].PulledSince != 0) {
-			l.Pulled = append(l.Pulled, id)
-		}
+	ids := append(follows, r.viewer.ID)
+	rows, missing := r.cfg.Feeds.Cached(ctx, ids)
+	warm, err := r.renew(ctx, &l, ids, len(missing))
+	if err == nil && !warm {
+		err = r.gather(ctx, &l, ids, rows, missing)
 	}
-	slices.Sort(l.Pulled)
-	var end bool
-	if l.Events, l.Floor, end, err = gather(ctx, r.feeds, r.cfg.Events, 0, false, r.cfg.Cap); err != nil {
+	if err != nil {
 		return l, err
-	}
-	if end {
-		l.Floor = 0
 	}
 	_, err = r.cfg.Lines.Store(ctx, token, l)
 	return l, err
+}
+
+// gather makes the line from feeds alone.
+func (r *read) gather(ctx context.Context, l *timeline.Line, ids []uint64, rows []feed.Row, missing []int) error {
+	r.cfg.Metrics.cold.Inc()
+	loaded, err := r.cfg.Feeds.Rows(ctx, pick(ids, missing))
+	if err != nil {
+		return err
+	}
+	for i, at := range missing {
+		rows[at] = loaded[i]
+	}
+	l.Pulled = r.pulled(ids, func(i int) uint32 { return rows[i].PulledSince })
+	if r.feeds, err = sources(rows); err != nil {
+		return err
+	}
+	var end bool
+	l.Events, l.Floor, end, err = gather(ctx, r.feeds, r.cfg.Events, 0, false, r.cfg.Cap)
+	if end {
+		l.Floor = 0
+	}
+	return err
+}
+
+// pulled returns those of authors whose events are not pushed; since is their PulledSince.
+func (r *read) pulled(ids []uint64, since func(i int) uint32) (out []uint64) {
+	for i, id := range ids {
+		if id != r.viewer.ID && (!r.cfg.Push || since(i) != 0) {
+			out = append(out, id)
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// pick returns some of ids.
+func pick(ids []uint64, at []int) []uint64 {
+	out := make([]uint64, len(at))
+	for i, k := range at {
+		out[i] = ids[k]
+	}
+	return out
 }
 
 // pull adds what the reader and the authors who are not pushed did since the line was built,

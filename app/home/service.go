@@ -31,6 +31,10 @@ type Posts interface {
 // Feeds reads author feeds.
 type Feeds interface {
 	Rows(ctx context.Context, ids []uint64) ([]feed.Row, error)
+	// Cached returns the feeds that are in the cache, and the places of the others.
+	Cached(ctx context.Context, ids []uint64) (rows []feed.Row, missing []int)
+	// Lasts says when feeds changed last, as the database has them.
+	Lasts(ctx context.Context, ids []uint64) (map[uint64]feed.Last, error)
 }
 
 // Events reads events of authors from the table of posts.
@@ -45,8 +49,10 @@ type Config struct {
 	Feeds     Feeds
 	Events    Events
 	Lines     timeline.Lines
+	Warm      Warm // nil: none
 	Now       func() time.Time
 	Log       *slog.Logger
+	Metrics   *Metrics // nil: nobody sees them
 
 	// Cap is how many events a line is built of, 800.
 	Cap int
@@ -62,6 +68,12 @@ type Config struct {
 	// 4,000 of the home's, but reposts that the reader hides come in between. Past that a
 	// page ends early, and the next one goes on.
 	MaxSpan int
+	// Stale is how late Feeds may be, 10 minutes. Feeds that changed longer before a warm row
+	// was built are not read again.
+	Stale time.Duration
+	// WarmFrom is of how many followed authors the feeds must be missing in the cache, and of
+	// half of all, for the warm row to be read: 50.
+	WarmFrom int
 }
 
 // Service reads homes. It is safe for concurrent use.
@@ -76,6 +88,14 @@ func New(cfg Config) *Service {
 	cfg.Window = cmp.Or(cfg.Window, 80)
 	cfg.Recheck = cmp.Or(cfg.Recheck, DefaultRecheck)
 	cfg.MaxSpan = cmp.Or(cfg.MaxSpan, 20_000)
+	cfg.Stale = cmp.Or(cfg.Stale, 10*time.Minute)
+	cfg.WarmFrom = cmp.Or(cfg.WarmFrom, 50)
+	if cfg.Warm == nil {
+		cfg.Warm = none{}
+	}
+	if cfg.Metrics == nil {
+		cfg.Metrics = NewMetrics(nil)
+	}
 	cfg.Log = cmp.Or(cfg.Log, slog.New(slog.DiscardHandler))
 	return &Service{cfg, NewRules(cfg.Window)}
 }
@@ -126,9 +146,9 @@ type read struct {
 	first, end int // the events of the line that the span has; 0 and 0: none
 
 	span     Span
-	low      uint64     // nothing is missing in the span from here on
-	high     uint64     // up to here; 0: up to now
-	feeds    []feed.Row // of all whom the reader follows, and the reader's, once they are needed
+	low      uint64   // nothing is missing in the span from here on
+	high     uint64   // up to here; 0: up to now
+	feeds    []source // of all whom the reader follows, and the reader's, once they are needed
 	verdicts map[uint64]Verdict
 	posts    map[uint64]*post.Post
 }
@@ -272,7 +292,7 @@ func (r *read) ofLine() {
 }
 
 // heard returns the feeds of those who may have events of this home: not muted, say.
-func (r *read) heard(ctx context.Context) ([]feed.Row, error) {
+func (r *read) heard(ctx context.Context) ([]source, error) {
 	if err := r.loadFeeds(ctx); err != nil {
 		return nil, err
 	}
@@ -283,7 +303,7 @@ func (r *read) heard(ctx context.Context) ([]feed.Row, error) {
 	if err := r.relate(ctx, slices.Clone(ids)); err != nil {
 		return nil, err
 	}
-	out := make([]feed.Row, 0, len(ids))
+	out := make([]source, 0, len(ids))
 	for i, id := range ids {
 		if r.viewer.sift(event.Event{ID: 1, Author: id}).reason == Stands {
 			out = append(out, r.feeds[i])
@@ -298,8 +318,12 @@ func (r *read) loadFeeds(ctx context.Context) error {
 		return nil
 	}
 	follows, err := r.cfg.Relations.Following(ctx, r.row)
+	if err != nil {
+		return err
+	}
+	rows, err := r.cfg.Feeds.Rows(ctx, append(follows, r.viewer.ID))
 	if err == nil {
-		r.feeds, err = r.cfg.Feeds.Rows(ctx, append(follows, r.viewer.ID))
+		r.feeds, err = sources(rows)
 	}
 	return err
 }

@@ -2,9 +2,12 @@ package home_test
 
 import (
 	"context"
+	"log/slog"
 	"slices"
 	"testing"
 	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
 
 	"kith/app/home"
 	"kith/app/post"
@@ -27,8 +30,10 @@ func TestMain(m *testing.M) { dbtest.Main(m) }
 type world struct {
 	*posttest.World
 	*home.Service
-	t     *testing.T
-	lines timeline.Lines
+	t       *testing.T
+	lines   timeline.Lines
+	warm    *timeline.Store // nil: none
+	metrics *prometheus.Registry
 }
 
 type config struct {
@@ -36,6 +41,7 @@ type config struct {
 	lines       timeline.Lines
 	cap, window int
 	noPush      bool
+	warm        bool // homes are read from warm rows
 	limit       int
 	recheck     time.Duration
 	tasks       func(*apptask.Runner) post.Runner
@@ -53,8 +59,13 @@ func newWorld(t *testing.T, c config) *world {
 		c.lines = timeline.NewNone()
 	}
 	pool := dbtest.Open(t, db.Config{DSN: dbtest.DSN(t), MaxOpen: 32})
-	w := &world{t: t, World: posttest.New(t, posttest.Config{DB: pool, Cache: c.cache, Push: !c.noPush, Tasks: c.tasks}), lines: c.lines}
-	w.Service = home.New(home.Config{Relations: w.Rows, Posts: w.Posts, Feeds: w.Feeds, Events: w.Stored, Lines: c.lines, Now: w.Now,
+	w := &world{t: t, World: posttest.New(t, posttest.Config{DB: pool, Cache: c.cache, Push: !c.noPush, Tasks: c.tasks}), lines: c.lines, metrics: prometheus.NewRegistry()}
+	var warm home.Warm
+	if c.warm {
+		w.warm = timeline.NewStore(pool, w.Now, slog.New(slog.DiscardHandler))
+		warm = w.warm
+	}
+	w.Service = home.New(home.Config{Warm: warm, WarmFrom: 1, Stale: time.Second, Metrics: home.NewMetrics(w.metrics), Relations: w.Rows, Posts: w.Posts, Feeds: w.Feeds, Events: w.Stored, Lines: c.lines, Now: w.Now,
 		Cap: c.cap, Window: c.window, Push: !c.noPush, Recheck: c.recheck, MaxSpan: c.maxSpan})
 	edits := committer.New(w.Feeds, committer.Config{})
 	t.Cleanup(func() {
@@ -72,9 +83,37 @@ func newWorld(t *testing.T, c config) *world {
 	return w
 }
 
+// cool leaves of what a world with warm rows keeps of a home only the row.
+func (w *world) cool(reader uint64) {
+	w.t.Helper()
+	if w.warm == nil {
+		return
+	}
+	if _, err := w.Checkpoint(w.t.Context(), reader, false); err != nil {
+		w.t.Fatal(err)
+	}
+	w.lines.Drop(w.t.Context(), reader)
+}
+
+// from returns how many lines came from a tier.
+func (w *world) from(tier string) (n int) {
+	w.t.Helper()
+	all, err := w.metrics.Gather()
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	for _, m := range all[0].Metric {
+		if m.Label[0].GetValue() == tier {
+			n = int(m.Counter.GetValue())
+		}
+	}
+	return n
+}
+
 // read returns a home as posts and sources, walked down in pages.
 func (w *world) read(reader uint64, limit int) (entries []home.Item) {
 	w.t.Helper()
+	w.cool(reader)
 	r := home.Range{Limit: limit}
 	for {
 		page, err := w.Home(w.t.Context(), reader, r)
@@ -143,6 +182,7 @@ func TestService_Home(t *testing.T) {
 	for name, c := range map[string]config{
 		"cold": {}, "hot": {lines: local(t)}, "no push": {lines: local(t), noPush: true}, "big": {lines: local(t), limit: 1},
 		"short": {lines: local(t), cap: 3},
+		"warm":  {lines: local(t), warm: true}, "warm, no push": {lines: local(t), warm: true, noPush: true}, "warm and short": {lines: local(t), warm: true, cap: 3},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t, c)
@@ -192,6 +232,9 @@ func TestService_Home(t *testing.T) {
 				t.Fatal(err)
 			}
 			w.want(reader, far, own)
+			if n := w.from("warm"); c.warm != (n > 0) {
+				t.Errorf("%d lines came from warm rows", n)
+			}
 		})
 	}
 }

@@ -198,6 +198,11 @@ func (tw *twin) check() {
 	tw.model.Now = tw.Now()
 	for _, reader := range tw.people[:twinReaders] {
 		model := tw.model.Home(reader)
+		if tw.r.IntN(3) == 0 {
+			tw.cool(reader) // else the row is older
+		} else if tw.warm != nil {
+			tw.lines.Drop(tw.t.Context(), reader)
+		}
 		for _, oldest := range []bool{false, true} {
 			tw.same(reader, fmt.Sprintf("oldest first %t", oldest), tw.walk(reader, oldest), model)
 		}
@@ -251,7 +256,7 @@ func (tw *twin) same(reader uint64, what string, got, want []hometest.Entry) {
 func TestService_Home_Plain(t *testing.T) {
 	for name, c := range map[string]config{
 		"cold": {}, "hot": {lines: local(t)}, "no push": {lines: local(t), noPush: true}, "some pulled": {lines: local(t), limit: 3},
-		"short": {lines: local(t), cap: 10},
+		"short": {lines: local(t), cap: 10}, "warm": {lines: local(t), warm: true}, "warm and short, no push": {lines: local(t), warm: true, cap: 10, noPush: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c.window = twinWindow

@@ -24,11 +24,17 @@ func (w watching) Peek(ctx context.Context, account uint64) (timeline.Line, bool
 	return w.of.Peek(ctx, account)
 }
 
+// unsaved are warm lines that a reading does not change.
+type unsaved struct{ Warm }
+
+// Save does nothing.
+func (unsaved) Save(context.Context, uint64, timeline.Line) (bool, error) { return false, nil }
+
 // Watch returns a Service whose readings leave no trace, for people who look at the homes of
 // others.
 func (s *Service) Watch() *Service {
 	w := *s
-	w.cfg.Lines = watching{of: s.cfg.Lines}
+	w.cfg.Lines, w.cfg.Warm = watching{of: s.cfg.Lines}, unsaved{s.cfg.Warm}
 	return &w
 }
 

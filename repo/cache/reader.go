@@ -66,6 +66,13 @@ func (r *Reader[V]) read(ctx context.Context, ids []uint64, heads bool) ([]V, er
 	return out, nil
 }
 
+// Cached returns what the cache has of ids, in their order, and the places of those that it
+// lacks.
+func (r *Reader[V]) Cached(ctx context.Context, ids []uint64) (out []V, missing []int) {
+	out = make([]V, len(ids))
+	return out, r.held(ctx, ids, out, false)
+}
+
 // One returns one row.
 func (r *Reader[V]) One(ctx context.Context, id uint64) (row V, err error) {
 	rows, err := r.Read(ctx, []uint64{id})

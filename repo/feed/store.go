@@ -23,6 +23,7 @@ import (
 // use.
 type Store struct {
 	*row.Store[Row]
+	db    *sqlx.DB
 	posts *post.Store
 	tasks *task.Store
 	now   func() time.Time
@@ -33,7 +34,7 @@ const KeyLife = time.Hour
 
 // New makes a store. now dates the rows.
 func New(pool *sqlx.DB, c cache.Cache, posts *post.Store, tasks *task.Store, now func() time.Time) *Store {
-	s := &Store{posts: posts, tasks: tasks, now: now}
+	s := &Store{db: pool, posts: posts, tasks: tasks, now: now}
 	k := kind()
 	k.Attach = s.attach
 	s.Store = row.New(pool, c, k)

@@ -115,6 +115,11 @@ func New[R any](pool *sqlx.DB, c cache.Cache, k Kind[R]) *Store[R] {
 // where there is none.
 func (s *Store[R]) Rows(ctx context.Context, ids []uint64) ([]R, error) { return s.rows.Read(ctx, ids) }
 
+// Cached returns those rows of ids that are in the cache, and the places of the others.
+func (s *Store[R]) Cached(ctx context.Context, ids []uint64) (rows []R, missing []int) {
+	return s.rows.Cached(ctx, ids)
+}
+
 // Row is Rows of one.
 func (s *Store[R]) Row(ctx context.Context, id uint64) (R, error) { return s.rows.One(ctx, id) }
 

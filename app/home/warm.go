@@ -1,0 +1,176 @@
+package home
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"kith/app"
+	"kith/repo"
+	"kith/repo/event"
+	"kith/repo/feed"
+	"kith/repo/timeline"
+)
+
+// Warm keeps lines as they were at some time.
+type Warm interface {
+	Row(ctx context.Context, account uint64) (timeline.Row, error)
+	Save(ctx context.Context, account uint64, l timeline.Line) (bool, error)
+}
+
+// none has no warm line.
+type none struct{}
+
+func (none) Row(context.Context, uint64) (timeline.Row, error) {
+	return timeline.Row{}, repo.ErrNotFound
+}
+func (none) Save(context.Context, uint64, timeline.Line) (bool, error) { return false, nil }
+
+// base returns the warm row to begin with. Without a database memcached may still have all
+// that a home needs, so an error is none.
+func (r *read) base(ctx context.Context, l *timeline.Line) (timeline.Line, bool) {
+	row, err := r.cfg.Warm.Row(ctx, r.viewer.ID)
+	if err != nil && !errors.Is(err, repo.ErrNotFound) {
+		r.cfg.Log.Warn("a home is built without its warm timeline", "account", r.viewer.ID, "error", err)
+	}
+	return row.Line, err == nil && row.Follows == l.Follows && !r.future(&row.Line) && r.turn(row.BuiltAt) == r.turn(l.BuiltAt)
+}
+
+// turn numbers weeks, which begin for each account at another time. With each a line is
+// built from feeds alone, so that what it lacks, whatever the reason, does not go from line
+// to row to line for ever.
+func (r *read) turn(t time.Time) int64 {
+	const week = 7 * 24 * 3600
+	return (t.Unix() + int64(r.viewer.ID%week)) / week
+}
+
+// future reports whether a line was built by a clock that is far ahead: nobody knows what
+// it lacks.
+func (s *Service) future(l *timeline.Line) bool { return l.BuiltAt.After(s.cfg.Now().Add(slack)) }
+
+// renew makes the line from the warm row and what was posted since, where most feeds are not
+// cached: the database is first asked which of them changed, and most have not. Where they
+// are cached, the row would save nothing. It reports whether the feeds reach back to the row.
+//
+// All that changed feeds have above the floor of the row is taken: posts of the past are
+// imported, and feeds come late out of a cache.
+func (r *read) renew(ctx context.Context, l *timeline.Line, ids []uint64, missing int) (bool, error) {
+	if missing < r.cfg.WarmFrom || missing < len(ids)/2 {
+		return false, nil
+	}
+	base, ok := r.base(ctx, l)
+	if !ok {
+		return false, nil
+	}
+	since := base.BuiltAt.Add(-r.cfg.Stale - slack)
+	lasts, err := r.cfg.Feeds.Lasts(ctx, ids)
+	if err != nil {
+		return false, err
+	}
+	var changed []uint64
+	for _, id := range ids {
+		if int64(lasts[id].UpdatedAt) >= since.Unix() {
+			changed = append(changed, id)
+		}
+	}
+	rows, err := r.cfg.Feeds.Rows(ctx, changed)
+	if err != nil {
+		return false, err
+	}
+	fresh, whole, err := newer(rows, base.Floor, max(base.Floor, event.First(since)))
+	if err != nil || !whole {
+		return false, err
+	}
+	l.Pulled = r.pulled(ids, func(i int) uint32 { return lasts[ids[i]].PulledSince })
+	l.Floor, l.Events = base.Floor, union(base.Events, fresh)
+	*l = r.capped(*l)
+	r.cfg.Metrics.warm.Inc()
+	return true, nil
+}
+
+// newer returns the events of feeds from a floor on, and whether all reach back to since.
+func newer(rows []feed.Row, floor, since uint64) (fresh []event.Event, whole bool, err error) {
+	for i := range rows {
+		from := len(fresh)
+		var reach uint64
+		if fresh, reach, err = rows[i].Events(fresh); err != nil || reach > since {
+			return nil, false, err
+		}
+		if below := slices.IndexFunc(fresh[from:], func(e event.Event) bool { return e.ID < floor }); below >= 0 {
+			fresh = fresh[:from+below] // they are the newest first
+		}
+	}
+	return fresh, true, nil
+}
+
+// union returns events, which are the newest first, and others, in any order.
+func union(events, others []event.Event) []event.Event {
+	newest := func(a, b event.Event) int { return cmp.Compare(b.ID, a.ID) }
+	slices.SortFunc(others, newest)
+	all := make([]event.Event, 0, len(events)+len(others))
+	for len(events) > 0 || len(others) > 0 {
+		from := &events
+		if len(events) == 0 || len(others) > 0 && others[0].ID >= events[0].ID {
+			from = &others
+		}
+		if e := (*from)[0]; len(all) == 0 || all[len(all)-1].ID != e.ID {
+			all = append(all, e)
+		}
+		*from = (*from)[1:]
+	}
+	return all
+}
+
+// capped returns the newest Cap events of a line.
+func (s *Service) capped(l timeline.Line) timeline.Line {
+	if len(l.Events) > s.cfg.Cap {
+		l.Events = l.Events[:s.cfg.Cap]
+		l.Floor = max(l.Floor, l.Events[s.cfg.Cap-1].ID)
+	}
+	return l
+}
+
+// save writes a line to its warm row, where that is older. A line is built once in Recheck
+// at most, and so is its row written.
+func (s *Service) save(ctx context.Context, account uint64, l timeline.Line) (bool, error) {
+	if s.future(&l) {
+		return false, nil // else no other would be saved until then
+	}
+	return s.cfg.Warm.Save(ctx, account, s.capped(l))
+}
+
+// Checkpoint saves the hot line of an account, which is neither renewed nor built, to its
+// warm row, and reports whether it did, or would in a dry run. It does not where there is
+// no hot line, and where the row is as new.
+func (s *Service) Checkpoint(ctx context.Context, account uint64, dry bool) (bool, error) {
+	l, ok := s.cfg.Lines.Peek(ctx, account)
+	if !ok {
+		return false, nil
+	}
+	if !dry {
+		saved, err := s.save(ctx, account, l)
+		return saved, app.From(err)
+	}
+	row, err := s.cfg.Warm.Row(ctx, account)
+	if errors.Is(err, repo.ErrNotFound) {
+		err = nil
+	}
+	return err == nil && row.BuiltAt.Before(l.BuiltAt) && !s.future(&l), app.From(err)
+}
+
+// Metrics count where lines come from.
+type Metrics struct{ hot, warm, cold prometheus.Counter }
+
+// NewMetrics returns the metrics, registered with r unless it is nil.
+func NewMetrics(r prometheus.Registerer) *Metrics {
+	lines := prometheus.NewCounterVec(prometheus.CounterOpts{Name: "kith_home_lines_total",
+		Help: "Home timelines read, by where they came from: hot as memcached had it, warm from an older one and what was posted since, cold from author feeds alone."}, []string{"from"})
+	if r != nil {
+		r.MustRegister(lines)
+	}
+	return &Metrics{hot: lines.WithLabelValues("hot"), warm: lines.WithLabelValues("warm"), cold: lines.WithLabelValues("cold")}
+}
