@@ -18,6 +18,7 @@ import (
 
 	"kith/app/audit"
 	"kith/app/graph"
+	"kith/app/home"
 	"kith/app/post"
 	"kith/app/post/posttest"
 	apprelation "kith/app/relation"
@@ -439,6 +440,23 @@ func (s *service) expires(t *testing.T) {
 	must(t, "expire", err)
 	if run.Done != 3 {
 		t.Errorf("the job expire did %+v, want a key, a home and a read position dropped", run)
+	}
+	s.checkpoints(t, runner)
+}
+
+// checkpoints saves a home.
+func (s *service) checkpoints(t *testing.T, runner *cron.Runner) {
+	ctx := t.Context()
+	lines, err := timeline.NewLocal(timeline.Config{MaxBytes: 1 << 20})
+	must(t, "make hot lines", err)
+	defer lines.Close()
+	_, err = lines.Store(ctx, lines.Begin(ctx, 101), timeline.Line{BuiltAt: now()})
+	must(t, "store a line", err)
+	homes := home.New(home.Config{Lines: lines, Warm: timeline.NewStore(s.pool, now, slog.New(slog.DiscardHandler)), Now: now})
+	run, err := runner.Run(ctx, cron.Checkpoint(cron.CheckpointConfig{Homes: homes, Seen: seen.New(s.pool), Now: now}), cron.Options{Account: 101})
+	must(t, "checkpoint", err)
+	if run.Done != 1 {
+		t.Errorf("the job checkpoint did %+v, want a home saved", run)
 	}
 }
 

@@ -108,7 +108,7 @@ func TestAudit_NoAccount(t *testing.T) {
 	env, dir := migrated(t), t.TempDir()
 	runKith(t, dir, env, nil, "account", "add", "ada", "--id", "5").wants(t)
 	commands := [][]string{{"audit"}, {"audit", "--repair"}, {"cron", "run", "trim", "--dry-run"}}
-	for _, job := range []string{"trim", "affinity", "suggest", "audit", "expire"} {
+	for _, job := range []string{"trim", "affinity", "suggest", "audit", "expire", "checkpoint"} {
 		commands = append(commands, []string{"cron", "run", job})
 	}
 	for _, args := range commands {

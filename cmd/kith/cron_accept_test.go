@@ -170,5 +170,5 @@ func killedJobs() []string {
 	if some := os.Getenv("KITH_ACCEPT_JOBS"); some != "" {
 		return strings.Fields(some)
 	}
-	return []string{"trim", "affinity", "suggest", "expire", "audit"}
+	return []string{"trim", "affinity", "suggest", "expire", "audit", "checkpoint"}
 }

@@ -75,7 +75,7 @@ func TestCron_RunAndList(t *testing.T) {
 	if out := runKith(t, dir, env, nil, "cron", "run", "trim").wants(t); !strings.Contains(out, "rows looked at, 2 changed, in ") {
 		t.Errorf("all: %q", out)
 	}
-	for _, name := range []string{"expire", "affinity", "suggest", "audit"} {
+	for _, name := range []string{"expire", "affinity", "suggest", "audit", "checkpoint"} {
 		runKith(t, dir, env, nil, "cron", "run", name).wants(t)
 	}
 	after := runKith(t, dir, env, nil, "cron", "list").wants(t)
@@ -89,7 +89,7 @@ func TestCron_RunAndList(t *testing.T) {
 
 func TestCron_Refusals(t *testing.T) {
 	env, dir := migrated(t), t.TempDir()
-	runKith(t, dir, env, nil, "cron", "run", "sweep").wantsExit(t, exitUsage, "no job sweep", "trim", "expire")
+	runKith(t, dir, env, nil, "cron", "run", "sweep").wantsExit(t, exitUsage, "no job sweep", "trim", "expire", "checkpoint")
 	runKith(t, dir, append(env, "KITH_CRON_TRIM=often"), nil, "cron").wantsExit(t, exitUsage, "KITH_CRON_TRIM", "often")
 	runKith(t, dir, append(env, "KITH_ADMIN_LISTEN=nowhere"), nil, "cron").wantsExit(t, exitUsage, "KITH_ADMIN_LISTEN")
 	runKith(t, dir, nil, nil, "cron").wantsExit(t, exitUsage, "KITH_MYSQL_DSN")

@@ -26,6 +26,7 @@ func (s *stack) plans(c config.Cron, listCap int) []cron.Plan {
 		{Job: cron.Suggest(s.suggestions), Schedule: c.Suggest},
 		{Job: cron.Audit(s.auditConfig(false)), Schedule: c.Audit}, // it reports; kith audit --repair repairs
 		{Job: cron.Expire(s.expireConfig(c)), Schedule: c.Expire},
+		{Job: cron.Checkpoint(cron.CheckpointConfig{Homes: s.posts.homes, Seen: seen.New(s.pool), Now: time.Now}), Schedule: c.Checkpoint},
 	}
 }
 

@@ -60,7 +60,7 @@ var units = map[string]string{
 	"read": "bytes", "accounts": "sides", "write": "sides", "check": "rows", "settle": "edges", "export": "edges",
 	"link": "lines", "place": "lines", "posts": "posts", "counts": "replies and reposts", // an import of posts
 	"rebuild": "rows", "differing": "rows", "verify": "pairs", "others": "accounts", "post rows": "rows", // an audit
-	"trim": "rows", "affinity": "events", "suggest": "accounts", "audit": "rows", "expire": "rows", // the jobs
+	"trim": "rows", "affinity": "events", "suggest": "accounts", "audit": "rows", "expire": "rows", "checkpoint": "accounts", // the jobs
 }
 
 // report shows how far a phase is. Phases without a unit are not shown.
