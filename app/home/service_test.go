@@ -30,7 +30,7 @@ func TestMain(m *testing.M) { dbtest.Main(m) }
 type world struct {
 	*posttest.World
 	*home.Service
-	t       *testing.T
+	t       testing.TB
 	lines   timeline.Lines
 	warm    *timeline.Store // nil: none
 	metrics *prometheus.Registry
@@ -50,7 +50,7 @@ type config struct {
 
 const patience = 30 * time.Second
 
-func newWorld(t *testing.T, c config) *world {
+func newWorld(t testing.TB, c config) *world {
 	t.Helper()
 	if c.cache == nil {
 		c.cache = cache.NewNone()
