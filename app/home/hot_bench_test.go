@@ -1,6 +1,7 @@
 package home_test
 
 import (
+	"context"
 	"fmt"
 	"testing"
 	"time"
@@ -34,6 +35,9 @@ func BenchmarkHome_Hot(b *testing.B) {
 				b.Fatal(err)
 			}
 			w := newWorld(b, config{cache: c, lines: lines, recheck: time.Hour})
+			w.ahead = func(ctx context.Context, reader uint64) context.Context {
+				return servers.Ahead(ctx, append(c.Names(w.Rows.Key(reader), w.Feeds.Key(reader)), lines.Names(reader)...))
+			}
 			p := w.People(authors + 1)
 			w.Follows(p[0], p[1:]...)
 			for i := range 800 {

@@ -53,6 +53,9 @@ type Config struct {
 	Now       func() time.Time
 	Log       *slog.Logger
 	Metrics   *Metrics // nil: nobody sees them
+	// Ahead asks the cache for all that each reading of a home begins with, in one trip: the
+	// reader's relation row, feed and line. nil: they are asked for one by one.
+	Ahead func(ctx context.Context, reader uint64) context.Context
 
 	// Cap is how many events a line is built of, 800.
 	Cap int
@@ -120,6 +123,9 @@ type Items struct {
 
 // Home returns a part of a reader's home.
 func (s *Service) Home(ctx context.Context, reader uint64, want Range) (Items, error) {
+	if s.cfg.Ahead != nil {
+		ctx = s.cfg.Ahead(ctx, reader)
+	}
 	r, err := s.open(ctx, reader)
 	if err != nil {
 		return Items{}, app.From(err)

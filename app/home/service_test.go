@@ -34,6 +34,7 @@ type world struct {
 	lines   timeline.Lines
 	warm    *timeline.Store // nil: none
 	metrics *prometheus.Registry
+	ahead   func(ctx context.Context, reader uint64) context.Context
 }
 
 type config struct {
@@ -66,7 +67,12 @@ func newWorld(t testing.TB, c config) *world {
 		warm = w.warm
 	}
 	w.Service = home.New(home.Config{Warm: warm, WarmFrom: 1, Stale: time.Second, Metrics: home.NewMetrics(w.metrics), Relations: w.Rows, Posts: w.Posts, Feeds: w.Feeds, Events: w.Stored, Lines: c.lines, Now: w.Now,
-		Cap: c.cap, Window: c.window, Push: !c.noPush, Recheck: c.recheck, MaxSpan: c.maxSpan})
+		Cap: c.cap, Window: c.window, Push: !c.noPush, Recheck: c.recheck, MaxSpan: c.maxSpan, Ahead: func(ctx context.Context, reader uint64) context.Context {
+			if w.ahead == nil {
+				return ctx
+			}
+			return w.ahead(ctx, reader)
+		}})
 	edits := committer.New(w.Feeds, committer.Config{})
 	t.Cleanup(func() {
 		if err := edits.Close(context.Background()); err != nil {

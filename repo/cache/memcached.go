@@ -92,6 +92,9 @@ func (m *Memcached) identified(id Identity) {
 // is kept on the same servers.
 func (m *Memcached) Prefix() string { return m.sealer.Load().prefix }
 
+// Names returns what keys are called on the servers, for memcache.Client.Ahead.
+func (m *Memcached) Names(keys ...string) []string { return m.sealer.Load().names(keys, "") }
+
 // Get puts what the servers hold of keys into out. Bodies that are stored apart are
 // taken from this process where it has them, else they are asked for in a second round.
 // A body of another ver is none: a lower one is a late writer's, a higher one may be

@@ -293,6 +293,9 @@ func padded(ids []uint64, locking bool) []uint64 {
 	return ids
 }
 
+// Key names the cache entry of a row.
+func (s *Store[R]) Key(id uint64) string { return string(s.key(nil, id)) }
+
 func (s *Store[R]) key(b []byte, id uint64) []byte {
 	return strconv.AppendUint(append(b, s.kind.Key...), id, 36)
 }

@@ -121,6 +121,12 @@ func (m *Memcached) presence(key string, nonce uint64) memcache.Command {
 	return memcache.Command{Verb: memcache.Set, Key: key + companion, Value: b, Expiry: m.Expiry + m.Expiry/2}
 }
 
+// Names are the keys that Load asks for, for memcache.Client.Ahead.
+func (m *Memcached) Names(account uint64) []string {
+	key := m.key(account)
+	return []string{key, key + companion}
+}
+
 // Load asks for the line and its presence in one trip, and now and then renews both.
 func (m *Memcached) Load(ctx context.Context, account uint64) (Line, Token, bool) {
 	l, t, presence, ok := m.load(ctx, account)
