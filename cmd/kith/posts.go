@@ -62,7 +62,7 @@ func (s *stack) openPosts(c config.Settings, tool bool, log *slog.Logger) (err e
 		Relations: s.rows, Accounts: s.people, Now: time.Now, Push: push, Log: log}
 	p.service = post.New(p.config)
 	p.homes = home.New(home.Config{Relations: s.rows, Posts: p.service, Feeds: p.feeds, Events: p.rows, Lines: p.lines, Warm: timeline.NewStore(s.pool, time.Now, log),
-		Now: time.Now, Log: log, Metrics: home.NewMetrics(s.registry), Cap: c.Home.Cap, Window: c.Home.RepostWindow, Push: push, Stale: c.Cache.Expiry})
+		Now: time.Now, Log: log, Metrics: home.NewMetrics(s.registry), Cap: c.Home.Cap, Window: c.Home.RepostWindow, Push: push, Stale: c.Cache.Expiry, Ahead: s.ahead()})
 	p.markers = marker.New(marker.Config{Store: markers.New(s.pool), Homes: p.homes, Now: time.Now})
 	p.promotions = promotion.New(promotion.Config{Store: promoted.New(s.pool), Homes: p.homes, Posts: p.service, Accounts: s.accounts, Now: time.Now, Log: log})
 	pusher := home.NewPusher(home.PushConfig{Followers: s.rows, Authors: p.feeds, Edits: p.edits, Posts: p.service, Lines: p.lines, Limit: c.Home.PushLimit, Now: time.Now})
@@ -97,6 +97,19 @@ func (s *stack) openLines(c config.Cache) (timeline.Lines, error) {
 		return nil, fmt.Errorf("make hot timelines: %w", err)
 	}
 	return lines, nil
+}
+
+// ahead asks memcached in one trip for what a reading of a home begins with; nil where there
+// is no memcached.
+func (s *stack) ahead() func(ctx context.Context, reader uint64) context.Context {
+	held, ok := s.cache.(*cache.Memcached)
+	lines, also := s.posts.lines.(*timeline.Memcached)
+	if !ok || !also {
+		return nil
+	}
+	return func(ctx context.Context, reader uint64) context.Context {
+		return s.servers.Ahead(ctx, append(held.Names(s.rows.Key(reader), s.posts.feeds.Key(reader)), lines.Names(reader)...))
+	}
 }
 
 // close ends the work on posts, tasks first, since they make edits.

@@ -60,13 +60,18 @@ func openKithHome(ctx context.Context, s *server.Servers) (*kithHome, error) {
 	h.feeds = kithfeed.New(k.pool, k.cache, rows, stored, time.Now)
 	h.edits = committer.New(h.feeds, committer.Config{})
 	h.reactions = committer.New(rows, committer.Config{})
-	if h.lines, err = timeline.NewMemcached(timeline.Config{Client: k.client, Prefix: k.cache.(*cache.Memcached).Prefix}); err != nil {
+	held := k.cache.(*cache.Memcached)
+	lines, err := timeline.NewMemcached(timeline.Config{Client: k.client, Prefix: held.Prefix})
+	if h.lines = lines; err != nil {
 		return nil, errors.Join(err, k.Close())
 	}
 	h.tasks = apptask.New(apptask.Config{Store: stored})
 	h.posts = apppost.New(apppost.Config{Posts: rows, Feeds: h.feeds, Marks: mark.New(k.pool, k.cache, stored, time.Now), Edits: h.edits, Reactions: h.reactions,
 		Tasks: pushing{h.tasks}, Relations: k.rows, Accounts: k.people, Now: time.Now, Push: true})
-	h.homes = apphome.New(apphome.Config{Relations: k.rows, Posts: h.posts, Feeds: h.feeds, Events: rows, Lines: h.lines, Now: time.Now, Cap: HomeCap, Push: true})
+	h.homes = apphome.New(apphome.Config{Relations: k.rows, Posts: h.posts, Feeds: h.feeds, Events: rows, Lines: h.lines, Now: time.Now, Cap: HomeCap, Push: true,
+		Ahead: func(ctx context.Context, reader uint64) context.Context {
+			return k.client.Ahead(ctx, append(held.Names(k.rows.Key(reader), h.feeds.Key(reader)), lines.Names(reader)...))
+		}})
 	pusher := apphome.NewPusher(apphome.PushConfig{Followers: k.rows, Authors: h.feeds, Edits: h.edits, Posts: h.posts, Lines: h.lines, Limit: pushLimit, Now: time.Now})
 	h.tasks.Handle(task.Push, pusher.Push)
 	h.tasks.Start()
