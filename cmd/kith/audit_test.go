@@ -161,3 +161,41 @@ func spoil(t *testing.T, dsn, statement string) {
 		t.Fatalf("%s: %d rows, %v", statement, n, err)
 	}
 }
+
+// What is planted into the rows about posts is found, repaired, and found no more.
+func TestAudit_Posts(t *testing.T) {
+	dsn, dir := dbtest.FreshDSN(t), t.TempDir()
+	env := on(dsn)
+	runKith(t, dir, env, nil, "migrate", "up").wants(t)
+	for _, name := range []string{"ada", "bob"} {
+		runKith(t, dir, env, nil, "account", "add", name).wants(t)
+	}
+	lines := `{"key":"a","account":"@ada","text":"one","created_at":"2026-01-01T00:00:00Z"}
+{"key":"b","account":"@bob","text":"two","created_at":"2026-01-02T00:00:00Z","reply_to":"a"}
+{"key":"c","account":"@bob","created_at":"2026-01-03T00:00:00Z","repost_of":"a"}
+`
+	runKith(t, dir, env, strings.NewReader(lines), "post", "import", "-").wants(t)
+	if out := runKith(t, dir, env, nil, "audit").wants(t); count(t, out, "posts") != "3" || count(t, out, "faults found") != "0" {
+		t.Fatalf("got\n%s\nwant 3 posts without a fault", out)
+	}
+	spoil(t, dsn, `DELETE FROM reply`)
+	spoil(t, dsn, `UPDATE author_feed SET statuses = 9 WHERE statuses = 1`)
+	spoil(t, dsn, `DELETE FROM mark WHERE kind = 2`)
+	for _, args := range [][]string{{"audit"}, {"audit", "--repair", "--dry-run"}} {
+		r := runKith(t, dir, env, nil, args...)
+		r.wantsExit(t, exitFaults, "4 faults found, 0 repaired")
+		for _, want := range []string{"the feed does not agree with its posts: it counts 9 posts, there are 1\n", "counts 1 replies, 1 reposts, 0 favourites; there are 0, 1, 0\n",
+			"does not stand at post", "mark: account ", "no mark says that "} {
+			if !strings.Contains(r.out, want) {
+				t.Errorf("%v says\n%s\nwant %q in it", args, r.out, want)
+			}
+		}
+	}
+	runKith(t, dir, append(env, "KITH_LOG_LEVEL=error"), nil, "cron", "run", "audit").wantsExit(t, exitFaults, "audit: 4 faults found, 0 repaired")
+	if out := runKith(t, dir, env, nil, "audit", "--repair").wants(t); count(t, out, "faults repaired") != "4" {
+		t.Errorf("got\n%s\nwant 4 faults repaired", out)
+	}
+	if out := runKith(t, dir, env, nil, "audit").wants(t); count(t, out, "faults found") != "0" {
+		t.Errorf("got\n%s\nwant no fault left", out)
+	}
+}
