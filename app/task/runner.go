@@ -15,6 +15,7 @@ package task
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"log/slog"
 	"sync"
 	"time"
@@ -141,7 +142,7 @@ func (r *Runner) Close(ctx context.Context) {
 
 // Do carries a task out at once. Where that fails it is tried again later.
 func (r *Runner) Do(ctx context.Context, t task.Task) error {
-	err := r.cfg.Handlers[t.Kind](ctx, t)
+	err := r.handle(ctx, t)
 	if err != nil {
 		r.failed.Inc()
 		return err
@@ -152,6 +153,16 @@ func (r *Runner) Do(ctx context.Context, t task.Task) error {
 		r.done <- t
 	}
 	return nil
+}
+
+// handle carries a task out. One of a kind that only a later version of the program knows is
+// left to that.
+func (r *Runner) handle(ctx context.Context, t task.Task) error {
+	h := r.cfg.Handlers[t.Kind]
+	if h == nil {
+		return fmt.Errorf("task of kind %d: nobody here carries it out", t.Kind)
+	}
+	return h(ctx, t)
 }
 
 // Go has a worker carry a task out soon.
@@ -170,7 +181,7 @@ func (r *Runner) Go(t task.Task) {
 func (r *Runner) carryOut(ctx context.Context, t task.Task) {
 	ctx, cancel := context.WithTimeout(ctx, r.cfg.Timeout)
 	defer cancel()
-	if err := r.cfg.Handlers[t.Kind](ctx, t); err != nil {
+	if err := r.handle(ctx, t); err != nil {
 		r.failed.Inc()
 		r.cfg.Log.Warn("a task failed and will be tried again", "kind", t.Kind, "account", t.Account, "post", t.Post, "error", err)
 		return

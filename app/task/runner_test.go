@@ -1,0 +1,70 @@
+package task_test
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"testing"
+	"time"
+
+	apptask "kith/app/task"
+	"kith/repo/dbtest"
+	"kith/repo/task"
+	"kith/repo/waittest"
+)
+
+func TestMain(m *testing.M) { dbtest.Main(m) }
+
+// kept is a store in memory.
+type kept struct {
+	mu    sync.Mutex
+	tasks []task.Task
+	done  []task.Task
+}
+
+func (k *kept) Done(_ context.Context, tasks []task.Task) error {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.done = append(k.done, tasks...)
+	return nil
+}
+
+func (k *kept) Claim(context.Context, int) ([]task.Task, error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	found := k.tasks
+	k.tasks = nil
+	return found, nil
+}
+
+func (k *kept) Renew(context.Context, task.Task) error { return nil }
+
+func (k *kept) Backlog(context.Context, int) (int, uint64, error) { return 0, 0, nil }
+
+func (k *kept) finished() int {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return len(k.done)
+}
+
+const patience = 30 * time.Second
+
+// Tasks whose claims ran out are taken over. One that fails, or that nobody here knows, stays.
+func TestRunner_TakesOver(t *testing.T) {
+	store := &kept{tasks: []task.Task{{ID: 1, Kind: task.Push}, {ID: 2, Kind: 99}, {ID: 3, Kind: task.Settle}, {ID: 4, Kind: task.Push}}}
+	r := apptask.New(apptask.Config{Store: store, Every: time.Millisecond})
+	r.Handle(task.Push, func(context.Context, task.Task) error { return nil })
+	r.Handle(task.Settle, func(context.Context, task.Task) error { return errors.New("not now") })
+	r.Start()
+	waittest.Until(t, patience, "both pushes are done", func() bool { return store.finished() == 2 })
+	r.Close(t.Context())
+	for _, d := range store.done {
+		if d.Kind != task.Push {
+			t.Errorf("done: %+v", d)
+		}
+	}
+	if err := r.Do(t.Context(), task.Task{ID: 5, Kind: 99}); err == nil {
+		t.Error("a task of an unknown kind is carried out")
+	}
+	r.Go(task.Task{ID: 6, Kind: task.Push}) // after Close: it stays in the table
+}
