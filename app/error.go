@@ -1,5 +1,5 @@
 // Package app is what the product decides: one sub-package for each subject. This package
-// has the kinds of refusal that all of them share.
+// has what all of them share: the kinds of refusal, and pages by id.
 package app
 
 import (
@@ -8,6 +8,9 @@ import (
 
 	"kith/repo"
 )
+
+// IDRange is a part of an order by ids: a page of posts.
+type IDRange = repo.IDRange
 
 // Kind is the kind of a refusal; app/api turns it into a status code.
 type Kind int

@@ -28,8 +28,8 @@ import (
 	"kith/app/suggest"
 )
 
-// Config configures the API. Relations, Posts, Homes, Markers, Promotions, Accounts and Tokens must be set; the rest has
-// defaults.
+// Config configures the API. Relations, Posts, Homes, Markers, Promotions, Accounts and
+// Tokens must be set; the rest has defaults.
 type Config struct {
 	core.Config
 

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"sort"
 
+	"kith/repo"
 	"kith/repo/event"
 )
 
@@ -28,13 +29,8 @@ type Span struct {
 	Bottom   bool          // there is nothing older
 }
 
-// Range says which entries are wanted.
-type Range struct {
-	Before uint64 // only entries older than it; 0: from the newest
-	After  uint64 // only entries newer than it
-	Limit  int    // at most so many
-	Oldest bool   // of the entries in between, the oldest and not the newest
-}
+// Range says which entries are wanted, by their ids.
+type Range = repo.IDRange
 
 // Entry is a post of the home.
 type Entry struct {

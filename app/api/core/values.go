@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"kith/app"
 )
 
 // Values are the parameters of a query or a body in their order. The brackets of an
@@ -236,32 +238,31 @@ func (v Values) Limit(usual int) (int, error) {
 	return int(min(n, uint64(2*usual))), nil
 }
 
-// IDRange is a part of an order by ids, as clients ask for it.
-type IDRange struct {
-	Before, After uint64 // 0: none
-	Limit         int
-	Oldest        bool // the oldest of those in between
-}
-
 // Range reads limit, max_id, since_id and min_id of a list of posts. Of the last two min_id
 // wins, as in Mastodon: the page then begins right after it.
-func (v Values) Range(usual int) (r IDRange, err error) {
+func (v Values) Range(usual int) (r app.IDRange, err error) {
 	if r.Limit, err = v.Limit(usual); err != nil {
 		return r, err
 	}
-	var since uint64
-	for name, into := range map[string]*uint64{"max_id": &r.Before, "since_id": &since, "min_id": &r.After} {
-		text := v.Get(name)
-		id, ok := ParseID(text)
-		if !ok && text != "" && text != "0" {
-			return r, Invalid("%s must be an id", name)
-		}
-		*into = id
+	if r.Before, err = v.id("max_id"); err != nil {
+		return r, err
 	}
-	if r.Oldest = v.Get("min_id") != ""; !r.Oldest {
-		r.After = since
+	if r.Oldest = v.Get("min_id") != ""; r.Oldest {
+		r.After, err = v.id("min_id")
+	} else {
+		r.After, err = v.id("since_id")
 	}
-	return r, nil
+	return r, err
+}
+
+// id returns an id, 0 where none is given.
+func (v Values) id(name string) (uint64, error) {
+	text := v.Get(name)
+	id, ok := ParseID(text)
+	if !ok && text != "" && text != "0" {
+		return 0, Invalid("%s must be an id", name)
+	}
+	return id, nil
 }
 
 // Flag returns true or false, nil where none is given.

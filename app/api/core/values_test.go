@@ -6,6 +6,8 @@ import (
 	"net/url"
 	"reflect"
 	"testing"
+
+	"kith/app"
 )
 
 // FuzzReadQuery compares readQuery with the standard library: what both take
@@ -95,4 +97,29 @@ func FuzzBody(f *testing.F) {
 			}
 		}
 	})
+}
+
+// Of since_id and min_id the second wins; what is no id is refused, and which is named.
+func TestValues_Range(t *testing.T) {
+	for query, want := range map[string]app.IDRange{
+		"": {Limit: 20}, "limit=99&max_id=7": {Limit: 40, Before: 7}, "since_id=3": {Limit: 20, After: 3},
+		"since_id=3&min_id=5": {Limit: 20, After: 5, Oldest: true}, "min_id=0": {Limit: 20, Oldest: true}, "max_id=0": {Limit: 20},
+	} {
+		v, err := readQuery(query)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := v.Range(UsualPosts); err != nil || got != want {
+			t.Errorf("%s: got %+v, %v; want %+v", query, got, err, want)
+		}
+	}
+	for query, want := range map[string]string{"max_id=x": "max_id must be an id", "min_id=-1&max_id=2": "min_id must be an id", "since_id=9223372036854775808": "since_id must be an id"} {
+		v, err := readQuery(query)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := v.Range(UsualPosts); err == nil || refusalOf(err).Sentence != want {
+			t.Errorf("%s: got %v, want %s", query, err, want)
+		}
+	}
 }

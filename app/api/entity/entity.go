@@ -116,7 +116,7 @@ func AppendSuggestion(b []byte, a Account) []byte {
 }
 
 // appendOpen appends an Account without its closing brace. It is written by hand
-// because a page has up to 80, which take some 50 µs so and 350 µs with encoding/json:
+// because a page has up to 80, which take some 20 µs so and 170 µs with encoding/json:
 // see BenchmarkAccounts.
 func appendOpen(b []byte, a Account) []byte {
 	b = strconv.AppendUint(append(b, `{"id":"`...), a.ID, 10)
@@ -139,7 +139,7 @@ func appendOpen(b []byte, a Account) []byte {
 }
 
 // AppendRelationship appends a Relationship. It is written by hand because clients ask
-// for one for each account of a page: 40 take some 8 µs so and 50 µs with encoding/json,
+// for one for each account of a page: 40 take some 2 µs so and 25 µs with encoding/json,
 // where the whole request takes 30. See BenchmarkRelationships.
 func AppendRelationship(b []byte, r relation.Relationship) []byte {
 	b = strconv.AppendUint(append(b, `{"id":"`...), r.ID, 10)

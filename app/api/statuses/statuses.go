@@ -283,8 +283,7 @@ func rangeOf(c *core.Call, usual int) (post.Range, error) {
 	if err != nil {
 		return post.Range{}, err
 	}
-	r, err := q.Range(usual)
-	return post.Range(r), err
+	return q.Range(usual)
 }
 
 // link sets the Link header of a page that covers the ids from first to last.

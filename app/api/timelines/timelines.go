@@ -60,7 +60,7 @@ func (r resource) home(ctx context.Context, c *core.Call) error {
 	if err != nil {
 		return err
 	}
-	page, err := r.homes.Home(ctx, c.Account, home.Range(part))
+	page, err := r.homes.Home(ctx, c.Account, part)
 	if err != nil {
 		return err
 	}
