@@ -137,11 +137,24 @@ func (s *Service) add(ctx context.Context, p post.Post, key *feed.Key) (id uint6
 		tasks []task.Task
 	}
 	var r result // not the named results: where ctx ends first, the edit may still write it
+	// A try that was lost as a whole may have stored this author's part, on an engine that
+	// shards: the next one looks whether its post is there.
+	var tried uint64
 	err = s.cfg.Edits.Do(ctx, []uint64{p.Author}, func(feeds map[uint64]*feed.Draft) error {
 		r = result{}
 		d := feeds[p.Author]
 		var former uint64
 		var err error
+		if tried != 0 {
+			was, err := d.Post(tried)
+			if err != nil {
+				return err
+			}
+			if was.Ver != 0 && was.SameAs(&p) {
+				r.id, r.tasks = tried, s.tasksOf(&was)
+				return nil
+			}
+		}
 		if key != nil {
 			former, err = d.ByKey(*key)
 		}
@@ -156,6 +169,7 @@ func (s *Service) add(ctx context.Context, p post.Post, key *feed.Key) (id uint6
 		fresh.ID = d.NextID(s.cfg.Now(), rand.Uint64(), max(p.Origin, p.ReplyTo))
 		r.id, r.tasks = fresh.ID, s.tasksOf(&fresh)
 		d.Add(&fresh, key, r.tasks...)
+		tried = fresh.ID
 		return nil
 	})
 	if err != nil {

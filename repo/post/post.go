@@ -2,6 +2,7 @@
 package post
 
 import (
+	"slices"
 	"time"
 
 	"kith/repo/event"
@@ -77,3 +78,9 @@ func (p *Post) Event() event.Event {
 
 // Time returns when the post was made.
 func (p *Post) Time() time.Time { return event.Time(p.ID) }
+
+// SameAs reports whether two posts say the same, whatever their ids and counts.
+func (p *Post) SameAs(o *Post) bool {
+	return p.Author == o.Author && p.Origin == o.Origin && p.ReplyTo == o.ReplyTo && p.Visibility == o.Visibility && p.Text == o.Text && p.Spoiler == o.Spoiler &&
+		p.Sensitive == o.Sensitive && p.Language == o.Language && slices.Equal(p.Mentions, o.Mentions) && slices.Equal(p.Media, o.Media)
+}
