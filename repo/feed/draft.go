@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"kith/repo"
 	"kith/repo/event"
 	"kith/repo/post"
 	"kith/repo/task"
@@ -141,13 +142,10 @@ func (d *Draft) Add(p *post.Post, k *Key, tasks ...task.Task) {
 	d.row.LastID, d.row.Newest = p.ID, p.ID
 	d.row.Statuses++
 	d.events = slices.Insert(d.events, 0, p.Event())
-	d.work.posts = append(d.work.posts, p)
+	d.bring(p)
 	d.work.tasks = append(d.work.tasks, tasks...)
 	if k != nil {
 		d.work.keys[*k] = p.ID
-	}
-	if p.Origin != 0 {
-		d.work.reposts[p.Origin] = p.ID
 	}
 }
 
@@ -162,6 +160,12 @@ func (d *Draft) AddPast(p *post.Post) {
 		at, _ := slices.BinarySearchFunc(d.events, p.ID, func(e event.Event, id uint64) int { return cmp.Compare(id, e.ID) })
 		d.events = slices.Insert(d.events, at, p.Event())
 	}
+	d.bring(p)
+}
+
+// bring has a new post stored. From here on it has a ver, so that later edits can change it.
+func (d *Draft) bring(p *post.Post) {
+	p.Ver = repo.Step()
 	d.work.posts = append(d.work.posts, p)
 	if p.Origin != 0 {
 		d.work.reposts[p.Origin] = p.ID
@@ -173,10 +177,9 @@ func (d *Draft) AddPast(p *post.Post) {
 func (d *Draft) SetState(p post.Post, to post.State, tasks ...task.Task) error {
 	if to == post.Deleted && p.State != post.Deleted {
 		if p.ID == d.row.Newest {
-			next, ok := d.facts.newest[p.ID]
-			if !ok {
-				d.wants.newest = append(d.wants.newest, p.ID)
-				return ErrRecall
+			next, err := d.newestBelow(p.ID)
+			if err != nil {
+				return err
 			}
 			d.row.Newest = next
 		}
@@ -194,6 +197,31 @@ func (d *Draft) SetState(p post.Post, to post.State, tasks ...task.Task) error {
 	d.work.states = append(slices.DeleteFunc(d.work.states, func(s *post.Post) bool { return s.ID == p.ID }), &next)
 	d.work.tasks = append(d.work.tasks, tasks...)
 	return nil
+}
+
+// newestBelow returns the newest post below an id that is not deleted, as edited so far; 0
+// where the row has none.
+func (d *Draft) newestBelow(id uint64) (newest uint64, err error) {
+	for _, p := range d.work.posts {
+		if p.ID < id && !d.deletes(p.ID) {
+			newest = max(newest, p.ID)
+		}
+	}
+	for {
+		next, ok := d.facts.newest[id]
+		if !ok {
+			d.wants.newest = append(d.wants.newest, id)
+			return 0, ErrRecall
+		}
+		if id = next; !d.deletes(id) {
+			return max(newest, id), nil
+		}
+	}
+}
+
+// deletes reports whether edits deleted a post.
+func (d *Draft) deletes(id uint64) bool {
+	return slices.ContainsFunc(d.work.states, func(p *post.Post) bool { return p.ID == id && p.State == post.Deleted })
 }
 
 // pack returns the row as it is to be stored.

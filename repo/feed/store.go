@@ -199,7 +199,7 @@ func (s *Store) learn(ctx context.Context, tx *sqlx.Tx, id uint64, d *Draft) err
 		// Index: PRIMARY (bucket, account_id, hash), one row.
 		var found []uint64
 		err := tx.SelectContext(ctx, &found, `SELECT post_id FROM idempotency WHERE bucket = ? AND account_id = ? AND hash = ? AND made_at > UNIX_TIMESTAMP() - ?`,
-			repo.Bucket(id), id, key[:], uint32(KeyLife/time.Second))
+			repo.Bucket(id), id, key[:], keyLife)
 		if err != nil {
 			return err
 		}

@@ -74,14 +74,13 @@ func (s *Store) Get(ctx context.Context, id uint64) (Post, error) {
 	return p, err
 }
 
-// Insert writes new posts, all of one bucket, in a transaction, and gives them their first
-// ver. Where an id is taken the error is a duplicate (see package db). Index: PRIMARY.
+// Insert writes new posts, all of one bucket, in a transaction. Each has its first ver, a
+// repo.Step. Where an id is taken the error is a duplicate (see package db). Index: PRIMARY.
 func (s *Store) Insert(ctx context.Context, tx *sqlx.Tx, posts []*Post) error {
-	step, now := repo.Step(), uint32(s.now().Unix())
+	now := uint32(s.now().Unix())
 	for part := range slices.Chunk(posts, maxInsert) {
 		var args []any
 		for _, p := range part {
-			p.Ver = step
 			args = append(args, repo.Bucket(p.ID), p.ID, p.Ver)
 			args = append(append(args, values(p)...), now)
 		}
