@@ -166,7 +166,7 @@ func (s *Service) add(ctx context.Context, p post.Post, key *feed.Key) (id uint6
 			return err
 		}
 		fresh := p
-		fresh.ID = d.NextID(s.cfg.Now(), rand.Uint64(), max(p.Origin, p.ReplyTo))
+		fresh.ID = d.NextID(s.cfg.Now(), rand.Uint64(), max(p.Origin, p.ReplyTo), tried != 0)
 		r.id, r.tasks = fresh.ID, s.tasksOf(&fresh)
 		d.Add(&fresh, key, r.tasks...)
 		tried = fresh.ID

@@ -357,3 +357,39 @@ func TestService_Create_Partly(t *testing.T) {
 		t.Error("the second post is the first")
 	}
 }
+
+// Authors of one bucket who post in one millisecond, through two processes, get ids of their
+// own: a duplicate makes a new one.
+func TestService_Create_SameMillisecond(t *testing.T) {
+	w := newWorld(t)
+	other := with(t, posttest.Config{DB: dbtest.Open(t, db.Config{DSN: dbtest.DSN(t), MaxOpen: 16})})
+	authors := make([]uint64, 24)
+	first := dbtest.IDs(t, 1)[0]
+	for i := range authors {
+		authors[i] = first + uint64(i+1)*repo.Buckets<<20
+	}
+	w.Make(authors...)
+	var mu sync.Mutex
+	made := map[uint64]uint64{}
+	var wg sync.WaitGroup
+	for i, by := range authors {
+		wg.Go(func() {
+			for range 4 {
+				v, err := []*world{w, other}[i%2].Posts.Create(context.Background(), by, post.Draft{Content: posts.Content{Text: "now"}})
+				mu.Lock()
+				if was, taken := made[v.Post.ID]; taken || err != nil || v.Post.Author != by {
+					t.Errorf("%d posts %d, %v, which %d has", by, v.Post.ID, err, was)
+				}
+				made[v.Post.ID] = by
+				mu.Unlock()
+			}
+		})
+	}
+	wg.Wait()
+	if len(made) != 4*len(authors) {
+		t.Errorf("%d posts, want %d", len(made), 4*len(authors))
+	}
+	for _, by := range authors {
+		w.wantStatuses(by, 4)
+	}
+}

@@ -12,9 +12,10 @@
 //
 // An author's ids never fall, and a repost or reply comes after its post, whatever the
 // clocks of processes say: Next is given the author's last id, which stands in the author's
-// feed and is swapped with it, and that of the post. Two authors of one bucket
-// who post in the same millisecond may get the same id. The insert finds that out, and
-// the next try takes another: the first four bits of the sequence are random.
+// feed and is swapped with it, and that of the post. Two authors of one bucket who post in
+// the same millisecond may get the same id: four bits of the sequence are random, which
+// packed lists hold at no cost. The insert finds that out, and the next try (Anew) takes
+// another, from the whole sequence.
 package event
 
 import (
@@ -52,10 +53,22 @@ var Epoch = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
 // author's last one, and that of a post which it reposts or answers. random are any bits. A
 // time before Epoch counts as Epoch.
 func Next(author, above uint64, at time.Time, random uint64) uint64 {
+	return next(author, above, at, random%(1<<randomBits), 0)
+}
+
+// Anew is Next once that has returned an id that was taken: it chooses among many more.
+func Anew(author, above uint64, at time.Time, random uint64) uint64 {
+	random %= 1 << sequenceBits
+	return next(author, above, at, random, random)
+}
+
+// next returns an id with a sequence, or, where that is not above another, the one so many
+// behind the next.
+func next(author, above uint64, at time.Time, sequence, skip uint64) uint64 {
 	bucket := uint64(repo.Bucket(author))
-	id := First(at) | random%(1<<randomBits)<<repo.BucketBits | bucket
+	id := First(at) | sequence<<repo.BucketBits | bucket
 	if id <= above {
-		id = above - uint64(repo.Bucket(above)) + step + bucket
+		id = above - uint64(repo.Bucket(above)) + (1+skip)*step + bucket
 	}
 	return id
 }

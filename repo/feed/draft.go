@@ -84,9 +84,13 @@ func (d *Draft) SetPulledSince(at uint32) {
 }
 
 // NextID returns an id for a new post of the author, above that of a post that it reposts or
-// answers, if it does.
-func (d *Draft) NextID(now time.Time, random, of uint64) uint64 {
-	return event.Next(d.row.ID, max(d.row.LastID, of), now, random)
+// answers, if it does; again says that one which it returned was taken.
+func (d *Draft) NextID(now time.Time, random, of uint64, again bool) uint64 {
+	above := max(d.row.LastID, of)
+	if again {
+		return event.Anew(d.row.ID, above, now, random)
+	}
+	return event.Next(d.row.ID, above, now, random)
 }
 
 // ByKey returns which post was made with a key, 0 for none.

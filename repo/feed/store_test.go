@@ -57,7 +57,7 @@ func (a *author) edit(edits ...func(d *feed.Draft) error) {
 func (a *author) add(id *uint64) func(d *feed.Draft) error {
 	return func(d *feed.Draft) error {
 		p := &post.Post{Author: a.id, Content: post.Content{Text: "text"}}
-		p.ID = d.NextID(time.Now(), 0, 0)
+		p.ID = d.NextID(time.Now(), 0, 0, false)
 		*id = p.ID
 		d.Add(p, nil)
 		return nil
