@@ -1,7 +1,6 @@
 package home
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -54,10 +53,11 @@ func (s *Service) future(l *timeline.Line) bool { return l.BuiltAt.After(s.cfg.N
 
 // renew makes the line from the warm row and what was posted since, where most feeds are not
 // cached: the database is first asked which of them changed, and most have not. Where they
-// are cached, the row would save nothing. It reports whether the feeds reach back to the row.
+// are cached, the row would save nothing. It reports whether it did.
 //
 // All that changed feeds have above the floor of the row is taken: posts of the past are
-// imported, and feeds come late out of a cache.
+// imported, and feeds come late out of a cache. The floor rises to where the shortest of
+// these feeds ends: below, it may lack what was imported, too.
 func (r *read) renew(ctx context.Context, l *timeline.Line, ids []uint64, missing int) (bool, error) {
 	if missing < r.cfg.WarmFrom || missing < len(ids)/2 {
 		return false, nil
@@ -81,57 +81,32 @@ func (r *read) renew(ctx context.Context, l *timeline.Line, ids []uint64, missin
 	if err != nil {
 		return false, err
 	}
-	fresh, whole, err := newer(rows, base.Floor, max(base.Floor, event.First(since)))
-	if err != nil || !whole {
+	fresh, floor, err := newer(rows, base.Floor)
+	if err != nil {
 		return false, err
 	}
 	l.Pulled = r.pulled(ids, func(i int) uint32 { return lasts[ids[i]].PulledSince })
-	l.Floor, l.Events = base.Floor, union(base.Events, fresh)
-	*l = r.capped(*l)
+	l.Floor, l.Events = floor, base.Events
+	*l = l.Add(fresh).Cut(r.cfg.Cap)
 	r.cfg.Metrics.warm.Inc()
 	return true, nil
 }
 
-// newer returns the events of feeds from a floor on, and whether all reach back to since.
-func newer(rows []feed.Row, floor, since uint64) (fresh []event.Event, whole bool, err error) {
+// newer returns the events of feeds from a floor on, and from where on they are all there.
+func newer(rows []feed.Row, floor uint64) (fresh []event.Event, whole uint64, err error) {
+	whole = floor
 	for i := range rows {
 		from := len(fresh)
 		var reach uint64
-		if fresh, reach, err = rows[i].Events(fresh); err != nil || reach > since {
-			return nil, false, err
+		if fresh, reach, err = rows[i].Events(fresh); err != nil {
+			return nil, 0, err
 		}
+		whole = max(whole, reach)
 		if below := slices.IndexFunc(fresh[from:], func(e event.Event) bool { return e.ID < floor }); below >= 0 {
 			fresh = fresh[:from+below] // they are the newest first
 		}
 	}
-	return fresh, true, nil
-}
-
-// union returns events, which are the newest first, and others, in any order.
-func union(events, others []event.Event) []event.Event {
-	newest := func(a, b event.Event) int { return cmp.Compare(b.ID, a.ID) }
-	slices.SortFunc(others, newest)
-	all := make([]event.Event, 0, len(events)+len(others))
-	for len(events) > 0 || len(others) > 0 {
-		from := &events
-		if len(events) == 0 || len(others) > 0 && others[0].ID >= events[0].ID {
-			from = &others
-		}
-		if e := (*from)[0]; len(all) == 0 || all[len(all)-1].ID != e.ID {
-			all = append(all, e)
-		}
-		*from = (*from)[1:]
-	}
-	return all
-}
-
-// capped returns the newest Cap events of a line.
-func (s *Service) capped(l timeline.Line) timeline.Line {
-	if len(l.Events) > s.cfg.Cap {
-		l.Events = l.Events[:s.cfg.Cap]
-		l.Floor = max(l.Floor, l.Events[s.cfg.Cap-1].ID)
-	}
-	return l
+	return fresh, whole, nil
 }
 
 // save writes a line to its warm row, where that is older. A line is built once in Recheck
@@ -140,7 +115,7 @@ func (s *Service) save(ctx context.Context, account uint64, l timeline.Line) (bo
 	if s.future(&l) {
 		return false, nil // else no other would be saved until then
 	}
-	return s.cfg.Warm.Save(ctx, account, s.capped(l))
+	return s.cfg.Warm.Save(ctx, account, l.Cut(s.cfg.Cap))
 }
 
 // Checkpoint saves the hot line of an account, which is neither renewed nor built, to its

@@ -87,11 +87,11 @@ type Lines interface {
 	Close() error
 }
 
-// cut returns what is stored of a line.
-func (l Line) cut() Line {
-	if len(l.Events) > MaxEvents {
-		l.Events = l.Events[:MaxEvents]
-		l.Floor = max(l.Floor, l.Events[MaxEvents-1].ID)
+// Cut returns the newest n events of a line.
+func (l Line) Cut(n int) Line {
+	if len(l.Events) > n {
+		l.Events = l.Events[:n]
+		l.Floor = max(l.Floor, l.Events[n-1].ID)
 	}
 	return l
 }

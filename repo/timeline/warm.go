@@ -100,7 +100,7 @@ func (s *Store) Save(ctx context.Context, account uint64, l Line) (saved bool, e
 	if err != nil || !r.none() && !r.BuiltAt.Before(l.BuiltAt) {
 		return false, err
 	}
-	return s.rows.Swap(ctx, []Row{{Meta: r.Next(uint32(s.now().Unix())), Line: l.cut()}})
+	return s.rows.Swap(ctx, []Row{{Meta: r.Next(uint32(s.now().Unix())), Line: l.Cut(MaxEvents)}})
 }
 
 // Drop deletes the warm timeline of an account.

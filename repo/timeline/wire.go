@@ -45,7 +45,7 @@ func nonceOf(item []byte) uint64 { return binary.BigEndian.Uint64(item[1:headByt
 
 // pack returns the base of a line.
 func pack(nonce uint64, l Line) ([]byte, error) {
-	l = l.cut()
+	l = l.Cut(MaxEvents)
 	b := binary.AppendUvarint(make([]byte, 0, 64+8*len(l.Events)), uint64(l.BuiltAt.UnixMilli()))
 	b = binary.BigEndian.AppendUint64(b, l.Floor)
 	b = binary.BigEndian.AppendUint64(b, l.Follows)
@@ -82,8 +82,7 @@ func unpack(b []byte, nonce uint64) (Line, bool, error) {
 		return Line{}, false, fmt.Errorf("%w: %w", errWire, err)
 	}
 	l.Appended = len(pushed)
-	l.Events = merge(l.Events, pushed, l.Floor)
-	return l, true, nil
+	return l.Add(pushed), true, nil
 }
 
 func unpackBase(b []byte) (l Line, err error) {
@@ -134,27 +133,28 @@ func readIDs(b []byte) (ids []uint64, rest []byte, err error) {
 	return ids, b, nil
 }
 
-// merge returns events and those that were pushed, which come in any order, twice, or are
-// there already: the newest first, each once, none below floor.
-func merge(events, pushed []event.Event, floor uint64) []event.Event {
-	if len(pushed) == 0 && (len(events) == 0 || events[len(events)-1].ID >= floor) {
-		return events // mostly
+// Add returns a line with more events, which may come in any order, twice, be there already
+// or lie below the Floor. It sorts them in place.
+func (l Line) Add(more []event.Event) Line {
+	events := l.Events
+	if len(more) == 0 && (len(events) == 0 || events[len(events)-1].ID >= l.Floor) {
+		return l // mostly
 	}
-	slices.SortFunc(pushed, func(a, b event.Event) int { return cmp.Compare(b.ID, a.ID) })
-	all := make([]event.Event, 0, len(events)+len(pushed))
-	for len(events)+len(pushed) > 0 {
+	slices.SortFunc(more, func(a, b event.Event) int { return cmp.Compare(b.ID, a.ID) })
+	l.Events = make([]event.Event, 0, len(events)+len(more))
+	for len(events)+len(more) > 0 {
 		from := &events
-		if len(events) == 0 || len(pushed) > 0 && pushed[0].ID >= events[0].ID {
-			from = &pushed
+		if len(events) == 0 || len(more) > 0 && more[0].ID >= events[0].ID {
+			from = &more
 		}
 		e := (*from)[0]
 		*from = (*from)[1:]
-		if e.ID < floor {
+		if e.ID < l.Floor {
 			break
 		}
-		if len(all) == 0 || all[len(all)-1].ID != e.ID {
-			all = append(all, e)
+		if n := len(l.Events); n == 0 || l.Events[n-1].ID != e.ID {
+			l.Events = append(l.Events, e)
 		}
 	}
-	return all
+	return l
 }

@@ -103,7 +103,7 @@ func TestMerge(t *testing.T) {
 			}
 		}
 		r.Shuffle(len(pushed), func(i, j int) { pushed[i], pushed[j] = pushed[j], pushed[i] })
-		if got := merge(slices.Clone(events), slices.Clone(pushed), floor); !slices.Equal(got, all) {
+		if got := (Line{Events: slices.Clone(events), Floor: floor}).Add(slices.Clone(pushed)).Events; !slices.Equal(got, all) {
 			t.Fatalf("%v and %v from %d on: got %v, want %v", events, pushed, floor, got, all)
 		}
 	}
