@@ -106,7 +106,7 @@ func (s *Service) take(ctx context.Context, viewer uint64, f *Filter, r repo.IDR
 
 // pinned returns the posts that an account pinned, the last pinned first.
 func (s *Service) pinned(ctx context.Context, viewer, author uint64) (Page, error) {
-	marks, err := s.cfg.Marks.Page(ctx, author, mark.Pin, repo.IDRange{Limit: maxPins})
+	marks, err := s.cfg.Marks.Page(ctx, author, mark.Pin, repo.IDRange{Limit: mark.MaxPins})
 	if err != nil {
 		return Page{}, app.From(err)
 	}

@@ -3,6 +3,7 @@ package post
 import (
 	"cmp"
 	"context"
+	"errors"
 	"log/slog"
 	"math/rand/v2"
 	"time"
@@ -311,9 +312,6 @@ func (s *Service) Bookmark(ctx context.Context, actor, id uint64, yes bool) (Vie
 	return s.mark(ctx, actor, id, func(of uint64) error { return s.own(ctx, actor, of, mark.Bookmark, yes) })
 }
 
-// maxPins is how many posts an account pins.
-const maxPins = 5
-
 // Pin shows one of the actor's own posts first, or no longer.
 func (s *Service) Pin(ctx context.Context, actor, id uint64, yes bool) (View, error) {
 	seen, err := s.Get(ctx, actor, id)
@@ -326,18 +324,36 @@ func (s *Service) Pin(ctx context.Context, actor, id uint64, yes bool) (View, er
 		return View{}, errDirectPin
 	}
 	return s.mark(ctx, actor, id, func(of uint64) error {
-		has, err := s.cfg.Marks.Fresh(ctx, actor, mark.Pin, of)
-		if yes && has == 0 && err == nil {
-			pins, err := s.cfg.Marks.Page(ctx, actor, mark.Pin, repo.IDRange{Limit: maxPins})
-			if err != nil {
-				return err
-			}
-			if len(pins) == maxPins {
-				return errManyPins
-			}
+		err := s.own(ctx, actor, of, mark.Pin, yes)
+		if !errors.Is(err, mark.ErrFull) {
+			return err
 		}
-		return s.own(ctx, actor, of, mark.Pin, yes)
+		if err := s.unpinDeleted(ctx, actor); err != nil {
+			return err
+		}
+		if err = s.own(ctx, actor, of, mark.Pin, yes); errors.Is(err, mark.ErrFull) {
+			err = errManyPins
+		}
+		return err
 	})
+}
+
+// unpinDeleted makes room among the pins of an account: posts that it deleted have some.
+func (s *Service) unpinDeleted(ctx context.Context, actor uint64) error {
+	pins, err := s.cfg.Marks.Page(ctx, actor, mark.Pin, repo.IDRange{Limit: mark.MaxPins})
+	if err != nil {
+		return err
+	}
+	for _, pin := range pins {
+		p, err := s.truth(ctx, pin.Post)
+		if err == nil && p.State == post.Deleted {
+			err = s.own(ctx, actor, pin.Post, mark.Pin, false)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // mark changes a mark of the actor about a post that it sees.

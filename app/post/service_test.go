@@ -235,6 +235,43 @@ func TestService_Marks(t *testing.T) {
 	w.settled(0)
 }
 
+// An account pins five posts, also in a race. A pin that is there can be set again, and
+// deleted posts take no room.
+func TestService_Pin_Many(t *testing.T) {
+	w := newWorld(t)
+	a := w.People(1)[0]
+	var posted []uint64
+	for range 8 {
+		posted = append(posted, w.Post(t, a, "pin me").ID)
+	}
+	var wg sync.WaitGroup
+	refused := make(chan error, len(posted))
+	for _, id := range posted {
+		wg.Go(func() {
+			if _, err := w.Posts.Pin(context.Background(), a, id, true); err != nil {
+				refused <- err
+			}
+		})
+	}
+	wg.Wait()
+	close(refused)
+	for err := range refused {
+		wantKind(t, err, app.Limit)
+	}
+	page := must[post.Page](t)(w.Posts.Of(t.Context(), 0, a, post.Filter{Pinned: true}, repo.IDRange{}))
+	if n := len(page.Views); n != 5 {
+		t.Fatalf("%d posts are pinned, want 5", n)
+	}
+	pinned := ids(page.Views)
+	must[post.View](t)(w.Posts.Pin(t.Context(), a, pinned[0], true))
+	for _, id := range pinned[:2] {
+		must[post.View](t)(w.Posts.Delete(t.Context(), a, id))
+	}
+	next := w.Post(t, a, "the next")
+	must[post.View](t)(w.Posts.Pin(t.Context(), a, next.ID, true))
+	w.wantPage(a, a, post.Filter{Pinned: true}, append([]uint64{next.ID}, pinned[2:]...)...)
+}
+
 // One Idempotency-Key makes one post, also in a race of two processes.
 func TestService_Create_Key(t *testing.T) {
 	w := newWorld(t)

@@ -10,6 +10,7 @@ package mark
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -57,15 +58,27 @@ func New(pool *sqlx.DB, c cache.Cache, tasks *task.Store, now func() time.Time) 
 // tries is how often a change is tried that others win.
 const tries = 20
 
+// MaxPins is how many pins an account has at most.
+const MaxPins = 5
+
+// ErrFull says that an account has MaxPins pins.
+var ErrFull = errors.New("the account has as many pins as there may be")
+
 // Set writes a mark, or deletes it where id is 0, and what is to be done afterwards, in one
 // transaction, and reports whether that changed anything. A mark that is there keeps its id.
-// A new id must be higher than that of the post. Reposts are not marked so, see Write.
+// A new id must be higher than that of the post. A pin too many is refused with ErrFull.
+// Reposts are not marked so, see Write.
 func (s *Store) Set(ctx context.Context, account uint64, k Kind, post, id uint64, tasks ...task.Task) (changed bool, err error) {
 	for range tries {
 		won, err := s.heads.Locked(ctx, []uint64{account}, nil, func(tx *sqlx.Tx, rows map[uint64]head) ([]head, error) {
 			have, err := Of(ctx, tx, account, k, []uint64{post})
 			if changed = (have[post] != 0) != (id != 0); err != nil || !changed {
 				return nil, err
+			}
+			if k == Pin && id != 0 {
+				if err := room(ctx, tx, account); err != nil {
+					return nil, err
+				}
 			}
 			if err := Write(ctx, tx, account, k, post, id); err != nil {
 				return nil, err
@@ -82,6 +95,17 @@ func (s *Store) Set(ctx context.Context, account uint64, k Kind, post, id uint64
 		}
 	}
 	return false, fmt.Errorf("mark %d for %d: %w", post, account, repo.ErrConflict)
+}
+
+// room returns ErrFull where an account has all the pins that it may have. Index: by_id
+// (bucket, account_id, kind, id), a range.
+func room(ctx context.Context, tx *sqlx.Tx, account uint64) error {
+	var n int
+	err := tx.GetContext(ctx, &n, `SELECT COUNT(*) FROM mark WHERE bucket = ? AND account_id = ? AND kind = ?`, repo.Bucket(account), account, Pin)
+	if err == nil && n >= MaxPins {
+		err = ErrFull
+	}
+	return err
 }
 
 // Write writes a mark, or deletes it where id is 0, in a transaction. A mark that
