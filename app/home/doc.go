@@ -16,9 +16,15 @@
 //	       since, and only these are read
 //	cold   the feeds of all followed; and for what is older than the line, around the page
 //
-// A line, made from any of them, is for the followed set of which it has the hash. It is made
+// A line, made from any of them, is for the ver of the reader's relation row that it names, or,
+// where that has changed since, for the followed set of which it has the hash. It is made
 // anew after Recheck, and once a week from feeds alone. The row is written when a hot line
 // that was much pushed to is stored again, and by the job checkpoint.
+//
+// A reading begins with one question to memcached (Config.Ahead) for all that it needs in any
+// case: the reader's relation row, its own feed, the line and its presence. A page looks at a
+// part of the line only, 100 events on both sides of where it begins, and at more as the
+// rules below ask.
 //
 // The first page, and one below the line, which reads all feeds and keeps nothing, took these
 // milliseconds (BenchmarkService_Home_Tiers and _Deep, 2 cores of an AMD EPYC that others

@@ -56,8 +56,10 @@
 // No clock decides what a line holds. BuiltAt is by the clock of who built it, and that of
 // the presence only says when both are to be renewed.
 //
-// Who can write to memcached can hide posts from a home until its line is built anew. He
-// cannot show any: the rules ask the rows. So a line has no checksum.
+// Who can write to memcached can hide posts from homes: a line has no checksum. A hot line is
+// built anew some minutes after BuiltAt. But lines are saved to warm rows, and built from
+// these, so that a row lacks the posts, too, up to a week long, when it is built from feeds
+// alone (app/home). He cannot show any: the rules ask the rows of posts and relations.
 //
 // # Warm timelines
 //
