@@ -15,7 +15,7 @@ const faultsLogged = 1000
 // remain has failed, so that the list of jobs shows it. It has no cursor: the checksums
 // of a run that stops are lost, and the next run starts at the beginning.
 func Audit(cfg audit.Config) Job {
-	return Job{Name: "audit", About: "checks that both sides of every follow agree and that counts are true",
+	return Job{Name: "audit", About: "checks that both sides of every follow agree, that posts agree with feeds and marks, and that counts are true",
 		Work: func(ctx context.Context, run *Run) error { return auditAll(ctx, cfg, run) }}
 }
 

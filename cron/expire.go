@@ -62,7 +62,7 @@ type ExpireConfig struct {
 // At the default pace of 5,000 rows a second 10 million accounts take 33 minutes, once a
 // day, and the job waits for nearly all of that.
 func Expire(c ExpireConfig) Job {
-	return Job{Name: "expire", About: "ends mutes and requests whose time has passed, and homes of those long gone",
+	return Job{Name: "expire", About: "drops mutes, requests and Idempotency-Keys whose time has passed, and homes of those long gone",
 		Work: func(ctx context.Context, run *Run) error { return (&expiring{ExpireConfig: c, run: run}).work(ctx) }}
 }
 

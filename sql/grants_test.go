@@ -17,6 +17,7 @@ import (
 	"github.com/jmoiron/sqlx"
 
 	"kith/app/graph"
+	"kith/app/intake"
 	apprelation "kith/app/relation"
 	"kith/repo/account"
 	"kith/repo/affinity"
@@ -262,8 +263,8 @@ func (s *service) row(t *testing.T, id uint64) relation.Row {
 
 func (s *service) imports(t *testing.T) {
 	sum, err := graph.Import(t.Context(), graph.ImportConfig{
-		Reader: strings.NewReader("201 202\n203 202 5\n202 201\n201 101\n201 103\n104 201\n"), TempDir: t.TempDir(), Memory: 32 << 20,
-		Progress: func(graph.Progress) {}, Accounts: s.accounts, Rows: s.rows, Relations: s.Service, Log: slog.New(slog.DiscardHandler), Now: now,
+		Config:   intake.Config{Reader: strings.NewReader("201 202\n203 202 5\n202 201\n201 101\n201 103\n104 201\n"), TempDir: t.TempDir(), Memory: 32 << 20},
+		Accounts: s.accounts, Rows: s.rows, Relations: s.Service, Log: slog.New(slog.DiscardHandler), Now: now,
 	})
 	if err != nil || sum.EdgesNew != 6 {
 		t.Fatalf("import: %d edges, %v, want 6", sum.EdgesNew, err)

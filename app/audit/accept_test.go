@@ -11,6 +11,7 @@ import (
 
 	"kith/app/audit"
 	"kith/app/graph"
+	"kith/app/intake"
 	"kith/repo"
 	"kith/repo/accepttest"
 	"kith/repo/list"
@@ -51,7 +52,7 @@ func (w *world) importFile(path string) {
 		w.Fatal(err)
 	}
 	defer f.Close()
-	sum, err := graph.Import(w.Context(), graph.ImportConfig{Reader: f, Accounts: w.accounts, Rows: w.rows, Relations: w.Service, Now: time.Now})
+	sum, err := graph.Import(w.Context(), graph.ImportConfig{Config: intake.Config{Reader: f}, Accounts: w.accounts, Rows: w.rows, Relations: w.Service, Now: time.Now})
 	if err != nil {
 		w.Fatal(err)
 	}

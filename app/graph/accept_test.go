@@ -17,6 +17,7 @@ import (
 	"github.com/jmoiron/sqlx"
 
 	"kith/app/graph"
+	"kith/app/intake"
 	apprelation "kith/app/relation"
 	"kith/repo/accepttest"
 	"kith/repo/account"
@@ -58,7 +59,7 @@ func importInto(t *testing.T, server *mysqld.Server, path string) time.Duration 
 	cfg := graph.ImportConfig{
 		Accounts: accounts, Rows: rows, Now: time.Now,
 		Relations: apprelation.New(apprelation.Config{Rows: rows, Committer: c, Accounts: accounts, Now: time.Now}),
-		Progress:  progressLog(t),
+		Config:    intake.Config{Progress: progressLog(t)},
 	}
 	sum := importFile(t, cfg, path)
 	want := graph.Summary{Lines: 1_768_149, SelfFollows: 14, Edges: 1_768_135, EdgesNew: 1_768_135, AccountsMade: 81_306, RowsWritten: 81_306}

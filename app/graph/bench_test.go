@@ -4,9 +4,10 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"io"
 	"math/rand/v2"
 	"testing"
+
+	"kith/app/intake"
 )
 
 // benchFile returns lines as the Twitter graph has them.
@@ -37,7 +38,7 @@ func BenchmarkRead(b *testing.B) {
 		b.Run(name, func(b *testing.B) {
 			b.SetBytes(int64(len(file)))
 			for b.Loop() {
-				im := &importer{cfg: ImportConfig{Reader: bytes.NewReader(file), Rejects: io.Discard, Memory: memory, TempDir: b.TempDir()}.withDefaults()}
+				im := &importer{cfg: ImportConfig{Config: intake.Config{Reader: bytes.NewReader(file), Memory: memory, TempDir: b.TempDir()}}.withDefaults()}
 				im.edges = im.sorter(memory / 4)
 				if err := im.read(context.Background()); err != nil {
 					b.Fatal(err)

@@ -238,6 +238,6 @@ func (im *importer) eachChunk(ctx context.Context, only *spill.Walk, work func(c
 		return err
 	}
 	im.sum.Edges, im.sum.Repeats = g.out, im.edges.Len()/2-g.out
-	im.progress(im.edges.Len()-im.done, im.edges.Len())
+	im.phases.Reach(im.edges.Len(), im.edges.Len())
 	return nil
 }

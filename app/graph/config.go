@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"io"
 	"log/slog"
 	"strings"
 	"time"
@@ -43,31 +42,13 @@ type Rows interface {
 
 // ImportConfig says what to import and into what.
 type ImportConfig struct {
-	// Reader is the file, plain or gzip.
-	Reader io.Reader
-	// Rejects gets a line for each line that could not be used; nil drops them.
-	Rejects io.Writer
-	// MaxRejects is how many rejected lines the file may have, as long as they are
-	// not more than the usable ones; below 0 any number, as long as one is usable.
-	MaxRejects int
-	// DryRun reads the file and the accounts, and writes nothing but Rejects.
-	DryRun bool
-	// Memory bounds what the import takes, in bytes; 0 is 512 MiB. The
-	// program itself and its database connections come on top, some 30 MiB.
-	Memory int64
-	// TempDir is where sorted runs go, empty means the system's.
-	TempDir string
-	// Progress is called with how far the import is, some times a second at most and
-	// never twice at once; it may be nil.
-	Progress func(Progress)
+	intake.Config
 
 	Accounts  Accounts
 	Rows      Rows
 	Relations *rules.Service   // repairs what disagrees in the end
 	Log       *slog.Logger     // nil drops it
 	Now       func() time.Time // dates made accounts
-	// Writers is how many chunks are written at once, 0 is 3.
-	Writers int
 }
 
 // Progress is how far a phase is: read, sort, write, check, settle; export. Done and Total
@@ -129,12 +110,7 @@ func (s Summary) String() string {
 }
 
 func (c ImportConfig) withDefaults() ImportConfig {
-	c.Memory = cmp.Or(c.Memory, 512<<20)
-	c.Writers = cmp.Or(c.Writers, 3)
-	c.Rejects = cmp.Or(c.Rejects, io.Discard)
-	if c.Progress == nil {
-		c.Progress = func(Progress) {}
-	}
+	c.Config = c.Config.WithDefaults()
 	c.Log = cmp.Or(c.Log, slog.New(slog.DiscardHandler))
 	return c
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/jmoiron/sqlx"
 
 	"kith/app/graph"
+	"kith/app/intake"
 	apprelation "kith/app/relation"
 	"kith/repo/account"
 	"kith/repo/cache"
@@ -46,7 +47,7 @@ func newWorld(t testing.TB, pool *sqlx.DB) *world {
 
 func (w *world) config(file io.Reader) graph.ImportConfig {
 	return graph.ImportConfig{
-		Reader: file, Accounts: w.accounts, Rows: w.rows, Relations: w.relations,
+		Config: intake.Config{Reader: file}, Accounts: w.accounts, Rows: w.rows, Relations: w.relations,
 		Now: func() time.Time { return testNow },
 	}
 }

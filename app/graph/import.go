@@ -1,7 +1,6 @@
 package graph
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -18,7 +17,7 @@ import (
 type importer struct {
 	cfg    ImportConfig
 	limits limits
-	phase  string
+	phases intake.Phases
 
 	edges    *spill.Sorter // both sides of every edge
 	vers     *spill.Sorter // the ver each row was left with
@@ -26,10 +25,8 @@ type importer struct {
 	touched  *spill.Sorter // rows that moved on
 	erased   []uint64      // accounts that must not come back, sorted
 
-	mu    sync.Mutex // guards what follows, and vers and suspects
-	sum   Summary
-	done  int64
-	shown time.Time // progress
+	mu  sync.Mutex // guards what follows, and vers and suspects
+	sum Summary
 }
 
 // limits are how much is taken at once.
@@ -54,7 +51,7 @@ func Import(ctx context.Context, cfg ImportConfig) (Summary, error) {
 	cfg = cfg.withDefaults()
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel() // ends the reading ahead
-	im := &importer{cfg: cfg, limits: limitsOf(cfg.Memory), sum: Summary{DryRun: cfg.DryRun}}
+	im := &importer{cfg: cfg, phases: intake.Phases{Tell: cfg.Progress}, limits: limitsOf(cfg.Memory), sum: Summary{DryRun: cfg.DryRun}}
 	start := time.Now()
 	im.edges = im.sorter(cfg.Memory / 4) // Go lets garbage double what is held
 	im.vers = im.sorter(cfg.Memory / 32)
@@ -73,45 +70,15 @@ func (im *importer) sorter(memory int64) *spill.Sorter {
 }
 
 func (im *importer) run(ctx context.Context) error {
-	type phase struct {
-		name string
-		do   func(context.Context) error
-		left string // what an error leaves behind
+	const inexact = "counts may be wrong until it is run again"
+	phases := []intake.Phase{{Name: "read", Do: im.read}, {Name: "sort", Do: im.sort}, {Name: "accounts", Do: im.accounts}}
+	if !im.cfg.DryRun {
+		phases[2].Left = "no edge was imported"
+		phases = append(phases, intake.Phase{Name: "write", Do: im.write, Left: "some edges are imported and " + inexact},
+			intake.Phase{Name: "check", Do: im.check, Left: inexact}, intake.Phase{Name: "settle", Do: im.settle, Left: inexact})
 	}
-	phases := []phase{{"read", im.read, nothingDone}, {"sort", im.sort, nothingDone}}
-	if im.cfg.DryRun {
-		phases = append(phases, phase{"accounts", im.accounts, nothingDone})
-	} else {
-		phases = append(phases,
-			phase{"accounts", im.accounts, "no edge was imported"},
-			phase{"write", im.write, "some edges are imported and counts may be wrong until it is run again"},
-			phase{"check", im.check, "counts may be wrong until it is run again"},
-			phase{"settle", im.settle, "counts may be wrong until it is run again"})
-	}
-	for _, phase := range phases {
-		im.phase, im.done, im.shown = phase.name, 0, time.Time{}
-		im.cfg.Log.Debug("import", "phase", phase.name)
-		err := phase.do(ctx)
-		switch {
-		case err == nil:
-			continue
-		case ctx.Err() != nil:
-			err = fmt.Errorf("import interrupted in phase %s, %s: %w", phase.name, phase.left, context.Cause(ctx))
-		default:
-			err = fmt.Errorf("import, phase %s, %s: %w", phase.name, phase.left, err)
-		}
-		if phase.left != nothingDone {
-			return intake.Partial(err)
-		}
-		return err
-	}
-	return nil
+	return im.phases.Run(ctx, phases...)
 }
-
-// nothingDone is what an error leaves behind before anything is written.
-const nothingDone = "nothing was imported"
-
-var byteOrderMark = []byte("\xef\xbb\xbf")
 
 // read takes the lines of the file.
 func (im *importer) read(ctx context.Context) error {
@@ -158,18 +125,15 @@ func (im *importer) lines(ctx context.Context, bad *intake.Rejects) error {
 	for {
 		text, end, err := in.Next()
 		if err == io.EOF {
-			im.progress(in.Taken()-im.done, in.Size)
+			im.phases.Reach(in.Taken(), in.Size)
 			return nil
 		}
 		if err != nil {
 			return err
 		}
 		im.sum.Lines++
-		if im.sum.Lines == 1 {
-			text = bytes.TrimPrefix(text, byteOrderMark)
-		}
 		if im.sum.Lines%4096 == 0 {
-			im.progress(in.Taken()-im.done, in.Size)
+			im.phases.Reach(in.Taken(), in.Size)
 		}
 		if err := im.line(ctx, text, end, bad); err != nil {
 			return err
@@ -208,7 +172,7 @@ func (im *importer) line(ctx context.Context, text []byte, end intake.Ending, ba
 
 // sort ends the reading.
 func (im *importer) sort(ctx context.Context) error {
-	im.progress(0, im.edges.Len())
+	im.phases.More(0, im.edges.Len())
 	err := im.edges.Sort(ctx)
 	im.sum.Spilled = im.edges.Spilled()
 	return err
@@ -232,19 +196,7 @@ func (im *importer) accounts(ctx context.Context) error {
 		im.mu.Lock()
 		defer im.mu.Unlock()
 		im.sum.AccountsMade += int64(made)
-		im.progress(c.edges(), im.edges.Len())
+		im.phases.More(c.edges(), im.edges.Len())
 		return nil
 	})
-}
-
-// progress reports what more is done, seldom enough to cost nothing. The caller holds
-// the lock where others work too.
-func (im *importer) progress(more, total int64) {
-	im.done += more
-	now := time.Now()
-	if now.Sub(im.shown) < 100*time.Millisecond && im.done != total {
-		return
-	}
-	im.shown = now
-	im.cfg.Progress(Progress{Phase: im.phase, Done: im.done, Total: total})
 }

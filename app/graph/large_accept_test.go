@@ -12,6 +12,7 @@ import (
 	"github.com/jmoiron/sqlx"
 
 	"kith/app/graph"
+	"kith/app/intake"
 	apprelation "kith/app/relation"
 	"kith/repo/accepttest"
 	"kith/repo/account"
@@ -43,7 +44,7 @@ func TestAccept_Large(t *testing.T) {
 	defer com.Close(context.Background())
 	s := apprelation.New(apprelation.Config{Rows: rows, Committer: com, Accounts: accounts, Now: time.Now})
 	sum, err := graph.Import(t.Context(), graph.ImportConfig{
-		Reader: followers(t), Accounts: accounts, Rows: rows, Relations: s, Now: time.Now,
+		Config: intake.Config{Reader: followers(t)}, Accounts: accounts, Rows: rows, Relations: s, Now: time.Now,
 	})
 	if err != nil {
 		t.Fatal(err)

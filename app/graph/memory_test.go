@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"kith/app/intake"
 	"kith/repo/list"
 	"kith/repo/relation"
 )
@@ -85,7 +86,7 @@ func TestImport_Memory(t *testing.T) {
 	measure(Progress{})
 	before := most
 	sum, err := Import(t.Context(), ImportConfig{
-		Reader: madeFile(lines), Memory: int64(memory), TempDir: t.TempDir(), Progress: measure,
+		Config:   intake.Config{Reader: madeFile(lines), Memory: int64(memory), TempDir: t.TempDir(), Progress: measure},
 		Accounts: s, Rows: s, Now: time.Now,
 	})
 	if err != nil {

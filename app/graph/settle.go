@@ -36,7 +36,7 @@ func (im *importer) check(ctx context.Context) error {
 		if err := im.checkRows(ctx, left); err != nil {
 			return err
 		}
-		im.progress(int64(len(left)), im.vers.Len())
+		im.phases.More(int64(len(left)), im.vers.Len())
 		clear(left)
 	}
 	if err := walk.Err(); err != nil {
@@ -138,9 +138,7 @@ func (im *importer) settleChunk(ctx context.Context, c chunk, _ turn) error {
 			}
 		}
 	}
-	im.mu.Lock()
-	defer im.mu.Unlock()
-	im.progress(c.edges(), 0)
+	im.phases.More(c.edges(), 0)
 	return nil
 }
 

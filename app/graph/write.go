@@ -188,7 +188,7 @@ func (im *importer) keep(ctx context.Context, o outcome) error {
 	im.sum.EdgesNew += o.added
 	im.sum.EdgesHeld += o.held
 	im.sum.Blocked += o.block
-	im.progress(o.edges, im.edges.Len())
+	im.phases.More(o.edges, im.edges.Len())
 	return nil
 }
 

@@ -1,5 +1,6 @@
 // Package intake is what all imports of files have in common: they read lines, write down
-// those that cannot be used, say how far they are, and try again what may succeed later.
+// those that cannot be used, go from phase to phase and say how far they are, and try again
+// what may succeed later.
 package intake
 
 import "errors"
@@ -14,12 +15,6 @@ var (
 	// ErrPartial says that an import or an export stopped or ended with a part done.
 	ErrPartial = errors.New("partial")
 )
-
-// Progress is how far a phase is. Total is 0 where it is not known.
-type Progress struct {
-	Phase       string
-	Done, Total int64
-}
 
 // Partial returns an error with ErrPartial.
 func Partial(err error) error { return partial{err} }

@@ -25,6 +25,7 @@ type Lines struct {
 	// Size is how many bytes the file has, 0 if unknown.
 	Size  int64
 	lines *bufio.Reader
+	begun bool // the first line is read
 	taken atomic.Int64
 }
 
@@ -86,9 +87,11 @@ const (
 	TooLong        // only the start of the line is returned
 )
 
-// Next returns a line without its newline, valid until the next call. io.EOF
-// comes after the last one. What cannot be read, such as a compressed stream that
-// breaks off, is ErrUnreadable.
+var byteOrderMark = []byte("\xef\xbb\xbf")
+
+// Next returns a line without its newline, valid until the next call. The first has no byte
+// order mark. io.EOF comes after the last one. What cannot be read, such as a compressed
+// stream that breaks off, is ErrUnreadable.
 func (in *Lines) Next() ([]byte, Ending, error) {
 	line, err := in.lines.ReadSlice('\n')
 	end := Newline
@@ -97,6 +100,9 @@ func (in *Lines) Next() ([]byte, Ending, error) {
 		for errors.Is(err, bufio.ErrBufferFull) {
 			_, err = in.lines.ReadSlice('\n')
 		}
+	}
+	if !in.begun {
+		in.begun, line = true, bytes.TrimPrefix(line, byteOrderMark)
 	}
 	switch {
 	case err == nil:

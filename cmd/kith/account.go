@@ -50,12 +50,18 @@ type accountID uint64
 
 // UnmarshalText reads an id.
 func (id *accountID) UnmarshalText(text []byte) error {
+	n, err := parseID(text, "an account")
+	*id = accountID(n)
+	return err
+}
+
+// parseID reads an id of the command line.
+func parseID(text []byte, of string) (uint64, error) {
 	n, err := strconv.ParseUint(string(text), 10, 64)
 	if err != nil || n == 0 || n > list.MaxID {
-		return fmt.Errorf("%s is not an account id", text)
+		return 0, fmt.Errorf("%s is not %s id", text, of)
 	}
-	*id = accountID(n)
-	return nil
+	return n, nil
 }
 
 // accountWho is the argument that names one account.
@@ -154,6 +160,7 @@ func (a *accountWho) set(ctx context.Context, locked bool) error {
 		found, err = s.accounts.SetLocked(ctx, found.ID, locked)
 		if err == nil {
 			fmt.Println(found.ID, found.Username, lock(found))
+			a.late()
 		}
 		return err
 	})
@@ -190,6 +197,7 @@ func (a *accountBuryCmd) Run(ctx context.Context) error {
 			return err
 		}
 		fmt.Printf("erased %s; now run: kith audit --repair\n", who)
+		a.late()
 		return nil
 	})
 }

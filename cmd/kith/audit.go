@@ -61,7 +61,11 @@ func (c *auditCmd) Run(ctx context.Context) error {
 		cfg.Report = func(f audit.Fault) { written = cmp.Or(written, c.fault(f)) }
 		sum, err := audit.Run(ctx, cfg)
 		bar.end()
-		return cmp.Or(err, written, c.summary(sum), cron.Remain(sum))
+		err = cmp.Or(err, written, c.summary(sum), cron.Remain(sum))
+		if err == nil && sum.Repaired > 0 {
+			c.late()
+		}
+		return err
 	})
 }
 

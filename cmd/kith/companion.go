@@ -148,6 +148,13 @@ func (t *tool) with(ctx context.Context, fn func(*stack) error) error {
 	return withStack(ctx, config.Settings{MySQL: t.MySQL, Cache: t.Cache}, slog.New(slog.DiscardHandler), fn)
 }
 
+// late says when servers show what a command has changed, where no memcached tells them.
+func (t *tool) late() {
+	if len(t.Cache.Memcached) == 0 {
+		fmt.Fprintf(os.Stderr, "kith: without memcached, servers may show what was before for up to %v (KITH_LOCAL_CACHE_EXPIRY)\n", t.Cache.LocalExpiry)
+	}
+}
+
 // listTool is a tool that writes lists, and cuts them where a server would.
 type listTool struct {
 	tool

@@ -13,6 +13,7 @@ import (
 	"kith/app"
 	appaccount "kith/app/account"
 	"kith/app/graph"
+	"kith/app/intake"
 	apprelation "kith/app/relation"
 	"kith/config"
 	"kith/cron"
@@ -206,7 +207,7 @@ func (s *stack) changes(ctx context.Context) error {
 	for id := range crowd {
 		fmt.Fprintf(&lines, "%d 1 %d\n", 1000+id, 1_600_000_000+id)
 	}
-	_, err := graph.Import(ctx, graph.ImportConfig{Reader: strings.NewReader(lines.String()), Memory: 32 << 20, Accounts: s.people, Rows: s.rows, Relations: s.relations, Now: time.Now})
+	_, err := graph.Import(ctx, graph.ImportConfig{Config: intake.Config{Reader: strings.NewReader(lines.String()), Memory: 32 << 20}, Accounts: s.people, Rows: s.rows, Relations: s.relations, Now: time.Now})
 	return err
 }
 

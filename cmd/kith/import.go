@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"kith/app/graph"
+	"kith/app/intake"
 	"kith/config"
 )
 
@@ -38,8 +39,16 @@ func (importCmd) Help() string {
 		"is changed: one with too many rejected lines, or a compressed one that breaks off, changes nothing and ends with exit code 5."
 }
 
-// Run imports the file and prints every number of what it did.
+// Run imports the file.
 func (c *importCmd) Run(ctx context.Context) error {
+	return c.run(ctx, &c.tool, c.with, func(s *stack, in intake.Config) (fmt.Stringer, error) {
+		return graph.Import(ctx, graph.ImportConfig{Config: in, Accounts: s.people, Rows: s.rows, Relations: s.relations, Now: time.Now})
+	})
+}
+
+// run opens the file, has load import it into the database, and prints every number of what
+// that did.
+func (c *fileImport) run(ctx context.Context, t *tool, with func(context.Context, func(*stack) error) error, load func(*stack, intake.Config) (fmt.Stringer, error)) error {
 	if err := c.checkMemory(); err != nil {
 		return err
 	}
@@ -50,7 +59,23 @@ func (c *importCmd) Run(ctx context.Context) error {
 	defer file.Close()
 	// Collect garbage sooner rather than take more memory than --memory says.
 	debug.SetMemoryLimit(int64(c.Memory))
-	return c.with(ctx, func(s *stack) error { return c.load(ctx, s, file) })
+	return with(ctx, func(s *stack) error {
+		rejects, err := c.rejects(file)
+		if err != nil {
+			return err
+		}
+		show := newProgress(os.Stderr, time.Now)
+		sum, err := load(s, intake.Config{Reader: file, Rejects: rejects, MaxRejects: c.MaxRejects, DryRun: c.DryRun,
+			Memory: int64(c.Memory), TempDir: c.TempDir, Progress: show.report})
+		show.end()
+		err = errors.Join(err, rejects.Close())
+		fmt.Print(sum)
+		rejects.say()
+		if err == nil && !c.DryRun {
+			t.late()
+		}
+		return err
+	})
 }
 
 func (c *fileImport) checkMemory() error {
@@ -73,23 +98,6 @@ func (c *fileImport) open() (*os.File, error) {
 		return nil, fmt.Errorf("import: %s is a folder", c.File)
 	}
 	return file, nil
-}
-
-func (c *importCmd) load(ctx context.Context, s *stack, file *os.File) error {
-	rejects, err := c.rejects(file)
-	if err != nil {
-		return err
-	}
-	show := newProgress(os.Stderr, time.Now)
-	sum, err := graph.Import(ctx, graph.ImportConfig{
-		Reader: file, Rejects: rejects, MaxRejects: c.MaxRejects, DryRun: c.DryRun, Memory: int64(c.Memory), TempDir: c.TempDir,
-		Progress: show.report, Accounts: s.people, Rows: s.rows, Relations: s.relations, Now: time.Now,
-	})
-	show.end()
-	err = errors.Join(err, rejects.Close())
-	fmt.Print(sum)
-	rejects.say()
-	return err
 }
 
 // rejects returns the file for rejected lines of another file.

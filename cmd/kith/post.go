@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"kith/repo"
-	"kith/repo/list"
 	"kith/repo/post"
 )
 
@@ -29,12 +28,9 @@ type postID uint64
 
 // UnmarshalText reads an id.
 func (id *postID) UnmarshalText(text []byte) error {
-	n, err := strconv.ParseUint(string(text), 10, 64)
-	if err != nil || n == 0 || n > list.MaxID {
-		return fmt.Errorf("%s is not a post id", text)
-	}
+	n, err := parseID(text, "a post")
 	*id = postID(n)
-	return nil
+	return err
 }
 
 // postWho is the argument that names one post.
@@ -175,6 +171,7 @@ func (c *postWho) set(ctx context.Context, done string, to post.State) error {
 		p, err := s.posts.service.Moderate(ctx, uint64(c.ID), to)
 		if err == nil {
 			fmt.Printf("%s: post %s\n", done, about(p))
+			c.late()
 		}
 		return err
 	})

@@ -5,6 +5,9 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -99,11 +102,33 @@ func send(t *testing.T, address, token string, form url.Values, into any) {
 	}
 }
 
+// late changes things by command, with memcached and without: then, and only then, it says
+// that servers may show what was before.
+func (s *site) late(id string) {
+	s.t.Helper()
+	alone := append(slices.Clone(s.env), "KITH_MEMCACHED=", "KITH_LOCAL_CACHE_EXPIRY=7s")
+	for _, command := range []string{"post hide " + id, "post unhide " + id, "account lock 1", "account unlock 1", "import follows.txt", "post import none.jsonl"} {
+		for _, file := range []struct{ name, text string }{{"follows.txt", "2 1\n"}, {"none.jsonl", ""}} {
+			if err := os.WriteFile(filepath.Join(s.dir, file.name), []byte(file.text), 0o600); err != nil {
+				s.t.Fatal(err)
+			}
+		}
+		const want = "kith: without memcached, servers may show what was before for up to 7s (KITH_LOCAL_CACHE_EXPIRY)\n"
+		if r := runKith(s.t, s.dir, alone, nil, strings.Fields(command)...); r.wants(s.t) == "" || !strings.HasSuffix(r.err, want) {
+			s.t.Errorf("without memcached, %s prints %q and says %q, want %q", command, r.out, r.err, want)
+		}
+		if r := s.kith(strings.Fields(command)...); r.wants(s.t) == "" || strings.Contains(r.err, "memcached") {
+			s.t.Errorf("with memcached, %s prints %q and says %q", command, r.out, r.err)
+		}
+	}
+}
+
 func TestPost(t *testing.T) {
 	s := openSite(t, "2 1\n3 1\n")
 	first := s.post("1", url.Values{"status": {"hello @u2 \"there\""}, "language": {"en"}, "spoiler_text": {"loud"}})
 	reply := s.post("2", url.Values{"status": {"hi"}, "in_reply_to_id": {first.ID}, "visibility": {"unlisted"}})
 	repost := s.repost("3", first.ID)
+	s.late(first.ID)
 
 	shown := s.kith("post", "show", first.ID).wants(t)
 	for _, want := range []string{"author           1 @u1\n", "visibility       public\n", "state            live\n", `text             "hello @u2 \"there\""` + "\n",

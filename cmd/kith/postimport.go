@@ -2,12 +2,10 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"os"
-	"runtime/debug"
 	"time"
 
+	"kith/app/intake"
 	"kith/app/post/bulk"
 )
 
@@ -26,33 +24,9 @@ func (postImportCmd) Help() string {
 		"one with too many rejected lines, or a compressed one that breaks off, changes nothing and ends with exit code 5."
 }
 
-// Run imports the file and prints every number of what it did.
+// Run imports the file.
 func (c *postImportCmd) Run(ctx context.Context) error {
-	if err := c.checkMemory(); err != nil {
-		return err
-	}
-	file, err := c.open()
-	if err != nil {
-		return err
-	}
-	defer file.Close()
-	debug.SetMemoryLimit(int64(c.Memory))
-	return c.with(ctx, func(s *stack) error { return c.load(ctx, s, file) })
-}
-
-func (c *postImportCmd) load(ctx context.Context, s *stack, file *os.File) error {
-	rejects, err := c.rejects(file)
-	if err != nil {
-		return err
-	}
-	show := newProgress(os.Stderr, time.Now)
-	sum, err := bulk.Import(ctx, bulk.Config{
-		Reader: file, Rejects: rejects, MaxRejects: c.MaxRejects, DryRun: c.DryRun, Memory: int64(c.Memory) / 2, TempDir: c.TempDir,
-		Progress: show.report, Accounts: s.people, Stored: s.posts.rows, Feeds: s.posts.feeds, Posts: s.posts.service, Now: time.Now,
+	return c.run(ctx, &c.tool, c.with, func(s *stack, in intake.Config) (fmt.Stringer, error) {
+		return bulk.Import(ctx, bulk.Config{Config: in, Accounts: s.people, Stored: s.posts.rows, Feeds: s.posts.feeds, Posts: s.posts.service, Now: time.Now})
 	})
-	show.end()
-	err = errors.Join(err, rejects.Close())
-	fmt.Print(sum)
-	rejects.say()
-	return err
 }

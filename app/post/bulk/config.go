@@ -1,10 +1,8 @@
 package bulk
 
 import (
-	"cmp"
 	"context"
 	"fmt"
-	"io"
 	"strings"
 	"time"
 
@@ -27,41 +25,15 @@ type Posts interface {
 
 // Config says what to import and into what.
 type Config struct {
-	// Reader is the file, plain or gzip.
-	Reader io.Reader
-	// Rejects gets a line for each line that could not be used; nil drops them.
-	Rejects io.Writer
-	// MaxRejects is how many rejected lines the file may have, as long as they are
-	// not more than the usable ones; below 0 any number, as long as one is usable.
-	MaxRejects int
-	// DryRun reads and links the lines, and writes nothing but Rejects.
-	DryRun bool
-	// Memory bounds what the import takes, in bytes; 0 is 256 MiB.
-	Memory int64
-	// TempDir is where lines and sorted runs go, empty means the system's.
-	TempDir string
-	// Progress is called with how far the import is, some times a second at most and
-	// never twice at once; it may be nil. Phases are read (bytes), link, place, posts and
-	// counts (lines).
-	Progress func(intake.Progress)
+	// Its phases are read (bytes), link, place, posts and counts (lines). A dry run reads and
+	// links the lines.
+	intake.Config
 
 	Accounts Accounts
 	Stored   *post.Store
 	Feeds    *feed.Store
 	Posts    Posts
 	Now      func() time.Time
-	// Writers is how many batches are written at once, 0 is 3.
-	Writers int
-}
-
-func (c Config) withDefaults() Config {
-	c.Memory = cmp.Or(c.Memory, 256<<20)
-	c.Writers = cmp.Or(c.Writers, 3)
-	c.Rejects = cmp.Or(c.Rejects, io.Discard)
-	if c.Progress == nil {
-		c.Progress = func(intake.Progress) {}
-	}
-	return c
 }
 
 // Summary has every number of an import. Each line of the file is counted once in Empty,

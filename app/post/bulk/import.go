@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"sync"
 	"time"
@@ -19,8 +18,9 @@ import (
 
 // importer is one import under way.
 type importer struct {
-	cfg Config
-	now time.Time
+	cfg    Config
+	phases intake.Phases
+	now    time.Time
 
 	ids   map[uint64]bool   // whether there is such an account
 	names map[string]uint64 // 0: nobody has it
@@ -35,11 +35,8 @@ type importer struct {
 	authors *spill.Sorter // lines without a post, by author
 	targets *spill.Sorter // lines by the post that they answer or repost
 
-	mu    sync.Mutex // guards what follows, and bad
-	sum   Summary
-	phase string
-	done  int64
-	shown time.Time
+	mu  sync.Mutex // guards what follows, and bad
+	sum Summary
 }
 
 // Import reads posts into the database and returns what it did, also where it fails. Apart
@@ -47,15 +44,15 @@ type importer struct {
 // intake.ErrUnreadable, or the error of ctx; with intake.ErrPartial around it where something
 // was written. The package doc says what holds then.
 func Import(ctx context.Context, cfg Config) (Summary, error) {
-	cfg = cfg.withDefaults()
+	cfg.Config = cfg.Config.WithDefaults()
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel() // ends the reading ahead
 	start := time.Now()
-	im := &importer{cfg: cfg, now: cfg.Now(), ids: map[uint64]bool{}, names: map[string]uint64{},
+	im := &importer{cfg: cfg, phases: intake.Phases{Tell: cfg.Progress}, now: cfg.Now(), ids: map[uint64]bool{}, names: map[string]uint64{},
 		bad: intake.NewRejects(cfg.Rejects, cfg.MaxRejects), sum: Summary{DryRun: cfg.DryRun}}
 	all := []**spill.Sorter{&im.keys, &im.refs, &im.timed, &im.slots, &im.authors, &im.targets}
 	for _, s := range all {
-		*s = spill.New(spill.Config{Dir: cfg.TempDir, Memory: cfg.Memory / 12})
+		*s = spill.New(spill.Config{Dir: cfg.TempDir, Memory: cfg.Memory / 24}) // Go lets garbage double what is held
 	}
 	var err error
 	if im.lines, err = newSpool(cfg.TempDir); err == nil {
@@ -71,37 +68,17 @@ func Import(ctx context.Context, cfg Config) (Summary, error) {
 }
 
 func (im *importer) run(ctx context.Context) error {
-	const nothing = "nothing was imported"
-	for _, phase := range []struct {
-		name string
-		do   func(context.Context) error
-		left string // what an error leaves behind
-	}{
-		{"read", im.read, nothing},
-		{"link", im.link, nothing},
-		{"place", im.place, nothing},
-		{"posts", im.posts, "some posts are imported, and replies and reposts are not counted until it is run again"},
-		{"counts", im.counts, "some replies and reposts are not counted until it is run again"},
-	} {
-		im.phase, im.done, im.shown = phase.name, 0, time.Time{}
-		err := phase.do(ctx)
-		switch {
-		case err == nil && im.cfg.DryRun && phase.name == "link":
-			im.sum.New = im.keys.Len() - im.bad.Len() - im.sum.Repeats + im.unread
-			return nil
-		case err == nil:
-			continue
-		case ctx.Err() != nil:
-			err = fmt.Errorf("import interrupted in phase %s, %s: %w", phase.name, phase.left, context.Cause(ctx))
-		default:
-			err = fmt.Errorf("import, phase %s, %s: %w", phase.name, phase.left, err)
-		}
-		if phase.left != nothing {
-			return intake.Partial(err)
-		}
+	err := im.phases.Run(ctx, intake.Phase{Name: "read", Do: im.read}, intake.Phase{Name: "link", Do: im.link})
+	if err != nil {
 		return err
 	}
-	return nil
+	if im.cfg.DryRun {
+		im.sum.New = im.keys.Len() - im.bad.Len() - im.sum.Repeats + im.unread
+		return nil
+	}
+	return im.phases.Run(ctx, intake.Phase{Name: "place", Do: im.place},
+		intake.Phase{Name: "posts", Do: im.posts, Left: "some posts are imported, and replies and reposts are not counted until it is run again"},
+		intake.Phase{Name: "counts", Do: im.counts, Left: "some replies and reposts are not counted until it is run again"})
 }
 
 // readAtOnce is how many lines are read before their accounts are looked up together.
@@ -115,8 +92,6 @@ type rawLine struct {
 	err  error
 }
 
-var byteOrderMark = []byte("\xef\xbb\xbf")
-
 // read takes the lines of the file.
 func (im *importer) read(ctx context.Context) error {
 	in := intake.Open(ctx, im.cfg.Reader, maxLine)
@@ -128,9 +103,6 @@ func (im *importer) read(ctx context.Context) error {
 		}
 		if err == nil {
 			im.sum.Lines++
-			if im.sum.Lines == 1 {
-				text = bytes.TrimPrefix(text, byteOrderMark)
-			}
 			if text = bytes.TrimSpace(text); len(text) == 0 && end != intake.TooLong {
 				im.sum.Empty++
 				continue
@@ -142,7 +114,7 @@ func (im *importer) read(ctx context.Context) error {
 				return err
 			}
 			some = some[:0]
-			im.progress(in.Taken()-im.done, in.Size)
+			im.phases.Reach(in.Taken(), in.Size)
 		}
 		if err == io.EOF {
 			return im.lines.flush()
@@ -220,19 +192,6 @@ func (im *importer) reject(at int64, h *header, why string) error {
 	im.mu.Lock()
 	defer im.mu.Unlock()
 	return im.bad.Add(h.Line, why, text)
-}
-
-// progress reports what more is done, seldom enough to cost nothing.
-func (im *importer) progress(more, total int64) {
-	im.mu.Lock()
-	defer im.mu.Unlock()
-	im.done += more
-	now := time.Now()
-	if now.Sub(im.shown) < 100*time.Millisecond && im.done != total {
-		return
-	}
-	im.shown = now
-	im.cfg.Progress(intake.Progress{Phase: im.phase, Done: im.done, Total: total})
 }
 
 // orderKey orders ids of accounts and posts as primary keys do: by bucket, then id.

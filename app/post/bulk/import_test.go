@@ -37,7 +37,7 @@ func newWorld(t *testing.T) *world {
 func (w *world) load(text string, change func(*bulk.Config)) (bulk.Summary, string, error) {
 	w.t.Helper()
 	var rejects bytes.Buffer
-	c := bulk.Config{Reader: strings.NewReader(text), Rejects: &rejects, MaxRejects: 1000, TempDir: w.t.TempDir(),
+	c := bulk.Config{Config: intake.Config{Reader: strings.NewReader(text), Rejects: &rejects, MaxRejects: 1000, TempDir: w.t.TempDir()},
 		Accounts: w.Accounts, Stored: w.Stored, Feeds: w.Feeds, Posts: w.Posts, Now: w.Now}
 	if change != nil {
 		change(&c)

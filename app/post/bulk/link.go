@@ -60,7 +60,7 @@ func (im *importer) join(ctx context.Context) error {
 
 // once refuses a line whose key another had before, unless it is the same line again.
 func (im *importer) once(first map[uint32]int64, key spill.Record) error {
-	im.progress(1, im.keys.Len())
+	im.phases.More(1, im.keys.Len())
 	at, before := int64(key.Lo), first[key.Val]
 	if before == 0 {
 		first[key.Val] = at + 1

@@ -38,7 +38,7 @@ func (im *importer) place(ctx context.Context) error {
 			if err := p.some(ctx, some); err != nil {
 				return err
 			}
-			im.progress(int64(len(some)), im.slots.Len())
+			im.phases.More(int64(len(some)), im.slots.Len())
 			some = some[:0]
 		}
 	}

@@ -42,7 +42,7 @@ func (im *importer) inBatches(ctx context.Context, s *spill.Sorter, work func(co
 				if err := work(working, now); err != nil {
 					return err
 				}
-				im.progress(int64(len(now)), s.Len())
+				im.phases.More(int64(len(now)), s.Len())
 				return nil
 			})
 			some, different, fresh = nil, 0, more

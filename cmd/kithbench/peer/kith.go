@@ -14,6 +14,7 @@ import (
 	"github.com/jmoiron/sqlx"
 
 	appgraph "kith/app/graph"
+	"kith/app/intake"
 	apprelation "kith/app/relation"
 	"kith/cmd/kithbench/graph"
 	"kith/cmd/kithbench/server"
@@ -108,7 +109,7 @@ func (k *Kith) Name() string { return k.name }
 
 // Load imports the graph as `kith import` does.
 func (k *Kith) Load(ctx context.Context, g *graph.Graph) error {
-	_, err := appgraph.Import(ctx, appgraph.ImportConfig{Reader: bytes.NewReader(graph.Text(g.Edges)),
+	_, err := appgraph.Import(ctx, appgraph.ImportConfig{Config: intake.Config{Reader: bytes.NewReader(graph.Text(g.Edges))},
 		Accounts: k.people, Rows: k.rows, Now: time.Now,
 		Relations: apprelation.New(apprelation.Config{Rows: k.rows, Committer: k.committer, Accounts: k.people, Now: time.Now})})
 	if err != nil {
