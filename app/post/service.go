@@ -139,14 +139,15 @@ func (s *Service) add(ctx context.Context, p post.Post, key *feed.Key) (id uint6
 	}
 	var r result // not the named results: where ctx ends first, the edit may still write it
 	// A try that was lost as a whole may have stored this author's part, on an engine that
-	// shards: the next one looks whether its post is there.
+	// shards: the next one looks whether its post is there. Mostly the feed says that it is
+	// not; to read the post each time would have edits of one commit wait for each other.
 	var tried uint64
 	err = s.cfg.Edits.Do(ctx, []uint64{p.Author}, func(feeds map[uint64]*feed.Draft) error {
 		r = result{}
 		d := feeds[p.Author]
 		var former uint64
 		var err error
-		if tried != 0 {
+		if tried != 0 && d.Reached(tried) {
 			was, err := d.Post(tried)
 			if err != nil {
 				return err

@@ -395,6 +395,88 @@ func TestService_Create_Partly(t *testing.T) {
 	}
 }
 
+// together carries out so many edits in one commit, under the locks of their rows, as a
+// committer does with rows that other processes change, too.
+type together struct {
+	feeds *feed.Store
+	n     int
+	done  chan struct{}
+
+	mu    sync.Mutex
+	ids   []uint64
+	edits []func(map[uint64]*feed.Draft) error
+	err   error
+}
+
+func (c *together) Do(_ context.Context, ids []uint64, apply func(map[uint64]*feed.Draft) error) error {
+	c.mu.Lock()
+	c.ids, c.edits = append(c.ids, ids...), append(c.edits, apply)
+	if len(c.edits) == c.n {
+		c.err = c.commit()
+		close(c.done)
+	}
+	c.mu.Unlock()
+	<-c.done
+	return c.err
+}
+
+func (c *together) commit() error {
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	runs := 0
+	_, err := c.feeds.Locked(ctx, c.ids, nil, func(feeds map[uint64]*feed.Draft) (rows []feed.Row, err error) {
+		if runs++; runs > len(c.edits) {
+			return nil, errors.New("the edits run again and again")
+		}
+		for _, apply := range c.edits {
+			if err := apply(feeds); err != nil && err != feed.ErrRecall {
+				return nil, err
+			}
+		}
+		for _, d := range feeds {
+			if d.Changed() {
+				r, err := c.feeds.Pack(d)
+				if err != nil {
+					return nil, err
+				}
+				rows = append(rows, r)
+			}
+		}
+		return rows, nil
+	})
+	return err
+}
+
+// Posts and reposts in one commit: a repost reads what the author reposts, and a post need
+// not read anything. They do not wait for each other.
+func TestService_Create_Together(t *testing.T) {
+	w := newWorld(t)
+	p := w.People(3)
+	of := w.Post(t, p[0], "reposted")
+	s := post.New(post.Config{Posts: w.Stored, Feeds: w.Feeds, Marks: w.Marks, Tasks: w.Runner, Relations: w.Rows, Accounts: w.Accounts, Now: w.Now,
+		Edits: &together{feeds: w.Feeds, n: 3, done: make(chan struct{})}})
+	var wg sync.WaitGroup
+	for _, do := range []func() (post.View, error){
+		func() (post.View, error) { return s.Repost(t.Context(), p[2], of.ID, 0) },
+		func() (post.View, error) {
+			return s.Create(t.Context(), p[1], post.Draft{Content: posts.Content{Text: "one"}})
+		},
+		func() (post.View, error) {
+			return s.Create(t.Context(), p[1], post.Draft{Content: posts.Content{Text: "two"}})
+		},
+	} {
+		wg.Go(func() {
+			if _, err := do(); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	w.wantStatuses(p[1], 2)
+	w.wantStatuses(p[2], 1)
+	w.wantCounts(of.ID, posts.Counts{Reposts: 1})
+}
+
 // Authors of one bucket who post in one millisecond, through two processes, get ids of their
 // own: a duplicate makes a new one.
 func TestService_Create_SameMillisecond(t *testing.T) {

@@ -22,6 +22,7 @@ type Key [16]byte
 // Draft is a feed opened for edits. A draft belongs to one goroutine.
 type Draft struct {
 	row    Row
+	last   uint64        // LastID of the row as it was read
 	events []event.Event // newest first
 	dirty  bool
 	work   work
@@ -58,7 +59,7 @@ func openRow(r Row, f *facts) (*Draft, error) {
 	if f == nil {
 		f = &facts{keys: map[Key]uint64{}, reposts: map[uint64]uint64{}, posts: map[uint64]post.Post{}, newest: map[uint64]uint64{}}
 	}
-	return &Draft{row: r, events: events, facts: f, work: work{keys: map[Key]uint64{}, reposts: map[uint64]uint64{}}}, err
+	return &Draft{row: r, last: r.LastID, events: events, facts: f, work: work{keys: map[Key]uint64{}, reposts: map[uint64]uint64{}}}, err
 }
 
 // Changed reports whether an edit changed the draft.
@@ -92,6 +93,10 @@ func (d *Draft) NextID(now time.Time, random, of uint64, again bool) uint64 {
 	}
 	return event.Next(d.row.ID, above, now, random)
 }
+
+// Reached reports whether the author had an id as high when the feed was read. Else no try
+// has stored a post with it.
+func (d *Draft) Reached(id uint64) bool { return id <= d.last }
 
 // ByKey returns which post was made with a key, 0 for none.
 func (d *Draft) ByKey(k Key) (uint64, error) {
