@@ -11,7 +11,7 @@
 //	h1:abc    nonce, base: packed events │ record │ record …    appended by Push
 //	h1:abc+   nonce, when it was renewed                        the presence
 //
-// A follower is around where there is a presence; a Push asks for those of 100 followers at
+// A follower is around where there is a presence; a Push asks for those of 250 followers at
 // once, and appends to the lines of the ones who are. Where there is no line any more,
 // memcached refuses to append, and nobody misses anything: the next reader builds the line.
 // The presence lives longer, so that a line seldom loses it.
