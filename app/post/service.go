@@ -139,8 +139,9 @@ func (s *Service) add(ctx context.Context, p post.Post, key *feed.Key) (id uint6
 	}
 	var r result // not the named results: where ctx ends first, the edit may still write it
 	// A try that was lost as a whole may have stored this author's part, on an engine that
-	// shards: the next one looks whether its post is there. Mostly the feed says that it is
-	// not; to read the post each time would have edits of one commit wait for each other.
+	// shards: the next one looks whether its post is there, perhaps deleted again. Mostly the
+	// feed says that it is not; to read the post each time would have edits of one commit wait
+	// for each other.
 	var tried uint64
 	err = s.cfg.Edits.Do(ctx, []uint64{p.Author}, func(feeds map[uint64]*feed.Draft) error {
 		r = result{}
@@ -152,7 +153,7 @@ func (s *Service) add(ctx context.Context, p post.Post, key *feed.Key) (id uint6
 			if err != nil {
 				return err
 			}
-			if was.Ver != 0 && was.SameAs(&p) {
+			if was.Ver != 0 && (was.State == post.Deleted || was.SameAs(&p)) {
 				r.id, r.tasks = tried, s.tasksOf(&was)
 				return nil
 			}
@@ -229,9 +230,8 @@ func (s *Service) Undo(ctx context.Context, actor, id uint64) (View, error) {
 		return View{}, err
 	}
 	of := seen.Shown().ID
-	var tasks []task.Task
+	var tasks []task.Task // also of a lost try, which may have stored this (see add)
 	err = s.cfg.Edits.Do(ctx, []uint64{actor}, func(feeds map[uint64]*feed.Draft) error {
-		tasks = nil
 		d := feeds[actor]
 		repost, err := d.RepostOf(of)
 		if err != nil || repost == 0 {
@@ -281,8 +281,14 @@ func (s *Service) Delete(ctx context.Context, actor, id uint64) (View, error) {
 // SetState gives a post another state, for administrators; with that of Delete its author.
 func (s *Service) SetState(ctx context.Context, author, id uint64, to post.State) error {
 	var tasks []task.Task
-	err := s.cfg.Edits.Do(ctx, []uint64{author}, func(feeds map[uint64]*feed.Draft) (err error) {
-		tasks, err = s.setState(feeds[author], author, id, to)
+	err := s.cfg.Edits.Do(ctx, []uint64{author}, func(feeds map[uint64]*feed.Draft) error {
+		now, err := s.setState(feeds[author], author, id, to)
+		switch {
+		case err == nil:
+			tasks = now
+		case err == errUnknown && len(tasks) > 0: // a lost try has stored this (see add)
+			err = nil
+		}
 		return err
 	})
 	if err != nil {

@@ -14,7 +14,6 @@ import (
 	apptask "kith/app/task"
 	"kith/repo"
 	"kith/repo/cache"
-	"kith/repo/committer"
 	"kith/repo/db"
 	"kith/repo/dbtest"
 	"kith/repo/feed"
@@ -364,36 +363,6 @@ func (w *world) settled(want int) {
 }
 
 const patience = 30 * time.Second
-
-// partly is a store of feeds that stores a swap and says that it was lost, as an engine that
-// shards does where it stored it on one shard only.
-type partly struct {
-	*feed.Store
-	once sync.Once
-}
-
-func (p *partly) Swap(ctx context.Context, rows []feed.Row) (won bool, err error) {
-	won, err = p.Store.Swap(ctx, rows)
-	p.once.Do(func() { won = false })
-	return won, err
-}
-
-// A post that a lost try has stored is not made twice.
-func TestService_Create_Partly(t *testing.T) {
-	w := newWorld(t)
-	a := w.People(1)[0]
-	edits := committer.New(&partly{Store: w.Feeds}, committer.Config{})
-	defer edits.Close(context.Background())
-	s := post.New(post.Config{Posts: w.Stored, Feeds: w.Feeds, Marks: w.Marks, Edits: edits, Tasks: w.Runner, Relations: w.Rows, Accounts: w.Accounts, Now: w.Now})
-	one := must[post.View](t)(s.Create(t.Context(), a, post.Draft{Content: posts.Content{Text: "once"}}))
-	w.wantPage(a, a, post.Filter{}, one.Post.ID)
-	w.wantStatuses(a, 1)
-	two := must[post.View](t)(s.Create(t.Context(), a, post.Draft{Content: posts.Content{Text: "once"}}))
-	w.wantStatuses(a, 2)
-	if one.Post.ID == two.Post.ID {
-		t.Error("the second post is the first")
-	}
-}
 
 // together carries out so many edits in one commit, under the locks of their rows, as a
 // committer does with rows that other processes change, too.

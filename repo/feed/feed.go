@@ -14,6 +14,10 @@
 //	Add      feed row, post row, tasks, key     swap where ver is what was read
 //	Remove   feed row, post row, mark, tasks    the same, under the lock of the row
 //
+// A commit may change feeds of several buckets. An engine that shards may store it in part
+// and say that it failed, and then all of it is done again: each edit must find out what of
+// it is there (app/post).
+//
 // In the cache a feed has a head with the newest events, so that the feeds of a thousand
 // authors are a short answer, and a body with all.
 package feed
@@ -111,6 +115,7 @@ func kind() row.Kind[Row] {
 		Pack:     pack,
 		Unpack:   unpack,
 		Attached: func(r *Row) bool { return r.attached != nil },
+		Redo:     true,
 	}
 }
 

@@ -56,6 +56,7 @@ func kind() row.Kind[Post] {
 
 		Attached: func(p *Post) bool { return p.attached != nil },
 		Attach:   attach,
+		Redo:     true, // they look whether a reaction is there
 	}
 }
 

@@ -37,6 +37,6 @@
 // read back. The swap was won if a row holds exactly what was sent, and lost if one is as it
 // was: the caller redoes its edits, which must be idempotent. If others have changed all of
 // them since, the caller gets repo.ErrUnavailable and redoes nothing, since others may have
-// seen and undone the edits. The guard stops a statement that reaches the server late. After
+// seen and undone the edits; a kind whose edits find that out (Kind.Redo) has them redone. The guard stops a statement that reaches the server late. After
 // any other error the cache drops the rows.
 package row

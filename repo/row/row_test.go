@@ -16,6 +16,7 @@ import (
 	"kith/repo"
 	"kith/repo/cache"
 	"kith/repo/cache/cachetest"
+	"kith/repo/db"
 	"kith/repo/dbtest"
 	"kith/repo/row"
 )
@@ -242,6 +243,37 @@ func TestStore_Locked_NoTime(t *testing.T) {
 	})
 	if err != nil || !errors.Is(tried, repo.ErrUnavailable) || !errors.Is(tried, context.DeadlineExceeded) {
 		t.Errorf("got %v and %v, want that it had no time", err, tried)
+	}
+}
+
+// A swap whose answer is lost, and of whose rows others have changed some since, is lost where
+// edits can be redone; else the rows that nobody changed prove it.
+func TestStore_Swap_Redo(t *testing.T) {
+	lossy := dbtest.NewLossy(t, dbtest.DSN(t))
+	pool := dbtest.Open(t, db.Config{DSN: lossy.DSN, MaxOpen: 1})
+	others, _ := newStore(t, cache.NewNone())
+	for _, c := range []struct {
+		redo             bool
+		moved            int
+		won, nobodyKnows bool
+	}{
+		{redo: true, moved: 0, won: true},
+		{redo: true, moved: 1},
+		{redo: true, moved: 2},
+		{redo: false, moved: 1, won: true},
+		{redo: false, moved: 2, nobodyKnows: true},
+	} {
+		k := kind(new([]uint64))
+		k.Redo = c.redo
+		s := row.New(pool, cachetest.Local(t), k)
+		ids := dbtest.IDs(t, 2)
+		rows := write(t, s, ids, "one")
+		lossy.Meantime = func() { swapped(t, others, write(t, others, ids[:c.moved], "moved on")) }
+		lossy.Lose("INSERT INTO affinity")
+		won, err := s.Swap(t.Context(), rows)
+		if won != c.won || errors.Is(err, repo.ErrUnavailable) != c.nobodyKnows {
+			t.Errorf("%+v: got %v, %v", c, won, err)
+		}
 	}
 }
 

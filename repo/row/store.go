@@ -67,6 +67,10 @@ type Kind[R any] struct {
 	// bring, in the transaction that swaps them, after the swap. A kind may have none.
 	Attached func(*R) bool
 	Attach   func(ctx context.Context, tx *sqlx.Tx, rows []*R) error
+
+	// Redo says that edits find out whether a former try stored them, so that they can be
+	// done again even where others have changed the rows since.
+	Redo bool
 }
 
 // ids returns whose rows these are.

@@ -172,10 +172,10 @@ func (s *Store[R]) resolve(ctx context.Context, rows []R, err error) (won bool, 
 		return false, s.disown(ctx, rows)
 	case db.Lost(err), len(rows) == 0 && db.OutcomeUnknown(err) && ctx.Err() == nil: // nothing was sent
 		return false, nil
-	case db.OutcomeUnknown(err):
-		return s.readBack(ctx, rows, err)
 	case len(rows) == 0: // of an edit, or there is no time left
 		return false, db.Wrap(err)
+	case db.OutcomeUnknown(err):
+		return s.readBack(ctx, rows, err)
 	default:
 		s.Drop(ctx, rows) // an engine that shards may have stored some
 		return false, fmt.Errorf("swap %d rows of %s: %w", len(rows), s.kind.Table, db.Wrap(err))
@@ -208,8 +208,9 @@ const readBackTime = 5 * time.Second
 // is as before proves that it did not, or on an engine that shards not everywhere: the
 // edits are redone. Where others have changed every row since, there is no proof, and the
 // edits must not be redone: others may have seen and undone them. The caller gets an error
-// and may ask again. The read waits for locks: the statement may still run, though its
-// connection is gone.
+// and may ask again. Where edits can be redone (Kind.Redo), they are, unless every row holds
+// what was sent: rows of several shards prove nothing for each other. The read waits for
+// locks: the statement may still run, though its connection is gone.
 //
 // Unless the swap was won the cache drops the rows, which may have been replaced.
 func (s *Store[R]) readBack(ctx context.Context, rows []R, cause error) (won bool, err error) {
@@ -231,11 +232,11 @@ func (s *Store[R]) readBack(ctx context.Context, rows []R, cause error) (won boo
 			sent++
 		}
 	}
-	if sent > 0 && before == 0 {
+	if sent == len(rows) || sent > 0 && before == 0 && !s.kind.Redo {
 		return true, nil
 	}
 	s.Drop(ctx, rows)
-	if before > 0 {
+	if before > 0 || s.kind.Redo {
 		return false, nil
 	}
 	return false, fmt.Errorf("swap %d rows of %s, all of which were changed since, so that nobody knows whether it took effect: %w: %w", len(rows), s.kind.Table, repo.ErrUnavailable, cause)
