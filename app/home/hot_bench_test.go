@@ -44,6 +44,10 @@ func BenchmarkHome_Hot(b *testing.B) {
 				w.Write(b, p[1+i%authors], post.Draft{Content: posts.Content{Text: fmt.Sprintf("post %d of somebody who writes about as much as people do", i)}})
 			}
 			w.pushed()
+			if _, err := w.Home(b.Context(), p[0], home.Range{Limit: 20}); err != nil {
+				b.Fatal(err)
+			}
+			b.SetParallelism(8)
 			b.ReportAllocs()
 			b.ResetTimer()
 			b.RunParallel(func(pb *testing.PB) {

@@ -22,9 +22,9 @@ type Relation struct {
 type Viewer struct {
 	ID  uint64
 	Now time.Time
-	// Relations are those to all accounts that count for what is judged, see Concerned. The
-	// viewer has none to itself.
-	Relations map[uint64]Relation
+	// Relation returns what an account is to the viewer. It is asked about those that count
+	// for what is judged, see Concerned, and sometimes about the viewer.
+	Relation func(account uint64) Relation
 }
 
 // Concerned appends the accounts whose relation to the viewer counts for an event that
@@ -156,7 +156,7 @@ func (v *Viewer) Why(e event.Event, p, origin *post.Post, name func(account uint
 		return s
 	}
 	s += ": " + name(f.account)
-	o := v.Relations[f.account].Option
+	o := v.Relation(f.account).Option
 	switch f.reason {
 	case Muting, FromMuting, MentionsMuting:
 		if o.MuteUntil != 0 {
@@ -196,7 +196,7 @@ func (v *Viewer) judge(e event.Event, p, origin *post.Post) finding {
 
 // sift says whether an event is one of this home's.
 func (v *Viewer) sift(e event.Event) finding {
-	r, f := v.Relations[e.Author], finding{account: e.Author}
+	r, f := v.Relation(e.Author), finding{account: e.Author}
 	switch {
 	case e.Origin >= e.ID:
 		return finding{reason: BeforeOrigin}
@@ -223,9 +223,9 @@ func (v *Viewer) judgePost(p *post.Post) finding {
 	if p.Author == v.ID {
 		return finding{}
 	}
-	who, o := p.ReplyWho, v.Relations[p.Author].Option
+	who, o := p.ReplyWho, v.Relation(p.Author).Option
 	switch {
-	case p.ReplyTo != 0 && who != v.ID && v.Relations[who].Rel&list.IsFollowing == 0: // the author is followed
+	case p.ReplyTo != 0 && who != v.ID && v.Relation(who).Rel&list.IsFollowing == 0: // the author is followed
 		return finding{reason: ReplyToStranger, account: who}
 	case p.Language != "" && len(o.Languages) > 0 && !slices.ContainsFunc(o.Languages, func(code string) bool { return strings.EqualFold(code, p.Language) }):
 		return finding{reason: OtherLanguage, account: p.Author}
@@ -237,7 +237,7 @@ func (v *Viewer) judgePost(p *post.Post) finding {
 func (v *Viewer) judgeOrigin(p *post.Post) finding {
 	if p != nil {
 		f := finding{account: p.Author}
-		switch r := v.Relations[p.Author]; {
+		switch r := v.Relation(p.Author); {
 		case r.Rel&list.IsBlocking != 0:
 			f.reason = FromBlocking
 		case r.Rel&list.IsBlockedBy != 0:
@@ -261,7 +261,7 @@ func (v *Viewer) judgeMentions(p *post.Post) finding {
 		return finding{}
 	}
 	for _, id := range p.Mentions {
-		switch r := v.Relations[id]; {
+		switch r := v.Relation(id); {
 		case r.Rel&list.IsBlocking != 0:
 			return finding{reason: MentionsBlocking, account: id}
 		case v.mutes(r):
@@ -276,7 +276,7 @@ func (v *Viewer) judgeMentions(p *post.Post) finding {
 func (v *Viewer) access(p *post.Post) Reason {
 	var rel list.Rel
 	if p != nil {
-		rel = v.Relations[p.Author].Rel
+		rel = v.Relation(p.Author).Rel
 	}
 	switch visible.AccessTo(v.ID, rel, p) {
 	case visible.Granted:

@@ -35,7 +35,7 @@ var now = time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
 
 func newViewer() *Viewer {
 	unix := uint32(now.Unix())
-	return &Viewer{ID: reader, Now: now, Relations: map[uint64]Relation{
+	relations := map[uint64]Relation{
 		friend:        {Rel: list.IsFollowing | list.IsFollower},
 		friend2:       {Rel: list.IsFollowing},
 		stranger:      {Rel: list.IsFollower},
@@ -50,7 +50,8 @@ func newViewer() *Viewer {
 		halfBlocked:   {Rel: list.IsFollowing | list.IsBlocking},
 		halfBlockedBy: {Rel: list.IsFollowing | list.IsBlockedBy},
 		asked:         {Rel: list.IsRequested},
-	}}
+	}
+	return &Viewer{ID: reader, Now: now, Relation: func(id uint64) Relation { return relations[id] }}
 }
 
 // by makes a post, newer than those made before.

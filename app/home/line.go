@@ -183,9 +183,9 @@ func add(l *timeline.Line, found []event.Event, since uint64) {
 }
 
 // crc64 is one number for some bytes.
-func crc64(b []byte) uint64 { return crc64sum.Checksum(b, table) }
+func crc64(b []byte) uint64 { return crc64sum.Checksum(b, ecma) }
 
-var table = crc64sum.MakeTable(crc64sum.ECMA)
+var ecma = crc64sum.MakeTable(crc64sum.ECMA)
 
 // hash is one number for a follow. The hashes of all whom a reader follows add up to that
 // of the line. It says since when, too: what was posted while the reader did not follow the

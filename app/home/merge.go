@@ -1,7 +1,6 @@
 package home
 
 import (
-	"math/bits"
 	"slices"
 	"sort"
 
@@ -102,22 +101,17 @@ func newPager(r Rules, s *Span) *pager {
 	return p
 }
 
-// link finds older and newer, by a table of the oldest event so far of each post.
+// link finds older and newer: last is the oldest event so far of each post.
 func (p *pager) link() {
 	n := len(p.place)
-	size := bits.Len(uint(2 * n))
-	slots := make([]int32, 1<<size) // index + 1, 0 is free
+	posts, last := newTable(n), make([]int32, n)
 	for i := range p.place {
-		post := p.event(i).Post()
 		p.older[i], p.newer[i] = int32(n), -1
-		at := post * 0x9e3779b97f4a7c15 >> (64 - size)
-		for ; slots[at] != 0; at = (at + 1) & uint64(len(slots)-1) {
-			if j := slots[at] - 1; p.event(int(j)).Post() == post {
-				p.older[j], p.newer[i] = int32(i), j
-				break
-			}
+		post, fresh := posts.add(p.event(i).Post())
+		if !fresh {
+			p.older[last[post]], p.newer[i] = int32(i), last[post]
 		}
-		slots[at] = int32(i) + 1
+		last[post] = int32(i)
 	}
 }
 

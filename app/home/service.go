@@ -157,6 +157,9 @@ type read struct {
 	feeds    []source // of all whom the reader follows, and the reader's, once they are needed
 	verdicts map[uint64]Verdict
 	posts    map[uint64]*post.Post
+
+	known     table // accounts, and what they are to the reader
+	relations []Relation
 }
 
 func (s *Service) open(ctx context.Context, reader uint64) (*read, error) {
@@ -164,8 +167,17 @@ func (s *Service) open(ctx context.Context, reader uint64) (*read, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &read{Service: s, row: row, verdicts: map[uint64]Verdict{}, posts: map[uint64]*post.Post{},
-		viewer: Viewer{ID: reader, Now: s.cfg.Now(), Relations: map[uint64]Relation{}}}, nil
+	r := &read{Service: s, row: row, verdicts: map[uint64]Verdict{}, posts: map[uint64]*post.Post{}}
+	r.viewer = Viewer{ID: reader, Now: s.cfg.Now(), Relation: r.relation}
+	return r, nil
+}
+
+// relation returns what an account is to the reader, as far as relate found that out.
+func (r *read) relation(account uint64) Relation {
+	if n := r.known.of(account); n >= 0 {
+		return r.relations[n]
+	}
+	return Relation{}
 }
 
 // followed returns a hash of whom the reader follows, and since when.
@@ -386,8 +398,7 @@ func (r *read) judge(ctx context.Context, at []int) error {
 func (r *read) relate(ctx context.Context, ids []uint64) error {
 	fresh := ids[:0]
 	for _, id := range ids {
-		if _, ok := r.viewer.Relations[id]; !ok {
-			r.viewer.Relations[id] = Relation{}
+		if _, ok := r.known.add(id); ok {
 			fresh = append(fresh, id)
 		}
 	}
@@ -399,6 +410,7 @@ func (r *read) relate(ctx context.Context, ids []uint64) error {
 	if err != nil {
 		return err
 	}
+	r.relations = slices.Grow(r.relations, len(fresh))
 	for i, id := range fresh {
 		rel := Relation{Rel: rels[i]}
 		if rels[i]&list.HasOption != 0 {
@@ -406,7 +418,7 @@ func (r *read) relate(ctx context.Context, ids []uint64) error {
 				return err
 			}
 		}
-		r.viewer.Relations[id] = rel
+		r.relations = append(r.relations, rel)
 	}
 	return nil
 }

@@ -59,9 +59,9 @@ func (w *story) set(id uint64, s post.State) { w.Posts[id].State = s }
 
 // viewer returns what the product knows of the reader.
 func (w *story) viewer() *home.Viewer {
-	v := &home.Viewer{ID: reader, Now: w.Now, Relations: map[uint64]home.Relation{}}
+	relations := map[uint64]home.Relation{}
 	is := func(who uint64, bit list.Rel) home.Relation {
-		r := v.Relations[who]
+		r := relations[who]
 		r.Rel |= bit
 		return r
 	}
@@ -69,7 +69,7 @@ func (w *story) viewer() *home.Viewer {
 		if pair.From == reader {
 			r := is(pair.To, list.IsFollowing)
 			r.Option.HideReposts, r.Option.Languages = f.HideReposts, f.Languages
-			v.Relations[pair.To] = r
+			relations[pair.To] = r
 		}
 	}
 	for pair, until := range w.Mutes {
@@ -78,18 +78,18 @@ func (w *story) viewer() *home.Viewer {
 			if !until.IsZero() {
 				r.Option.MuteUntil = uint32(until.Unix())
 			}
-			v.Relations[pair.To] = r
+			relations[pair.To] = r
 		}
 	}
 	for pair := range w.Blocks {
 		switch reader {
 		case pair.From:
-			v.Relations[pair.To] = is(pair.To, list.IsBlocking)
+			relations[pair.To] = is(pair.To, list.IsBlocking)
 		case pair.To:
-			v.Relations[pair.From] = is(pair.From, list.IsBlockedBy)
+			relations[pair.From] = is(pair.From, list.IsBlockedBy)
 		}
 	}
-	return v
+	return &home.Viewer{ID: reader, Now: w.Now, Relation: func(id uint64) home.Relation { return relations[id] }}
 }
 
 // tier holds candidates of the reader's home.

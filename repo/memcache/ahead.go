@@ -23,7 +23,7 @@ type aheadKey struct{}
 // more than what it brings.
 func (c *Client) Ahead(ctx context.Context, keys []string) context.Context {
 	a := &ahead{client: c, keys: keys, items: make([]Item, len(keys))}
-	c.GetLong(ctx, keys, a.items)
+	c.Get(ctx, keys, a.items)
 	return context.WithValue(ctx, aheadKey{}, a)
 }
 
