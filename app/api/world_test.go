@@ -114,10 +114,10 @@ func servicesOfPosts(t testing.TB, pool *sqlx.DB, r relation.Rows, a post.Accoun
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { lines.Close() })
-	pusher := home.NewPusher(home.PushConfig{Followers: followed{r}, Authors: feeds, Edits: edits, Posts: s, Lines: lines, Limit: 1000, Now: now})
+	pusher := home.NewPusher(home.PushConfig{Followers: followed{r}, Authors: feeds, Edits: edits, Posts: stored, Lines: lines, Limit: 1000, Now: now})
 	runner.Handle(task.Push, pusher.Push)
 	runner.Start()
-	return s, home.New(home.Config{Relations: followed{r}, Posts: s, Feeds: feeds, Events: stored, Lines: lines, Now: now, Push: true})
+	return s, home.New(home.Config{Relations: followed{r}, Posts: stored, Feeds: feeds, Lines: lines, Now: now, Push: true})
 }
 
 // world is a server with people in it.

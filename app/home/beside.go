@@ -12,7 +12,7 @@ import (
 // none that mentions, somebody whom the reader blocks or mutes, or who blocks the reader.
 // The reader's own and reposts are left out.
 func (s *Service) Beside(ctx context.Context, reader uint64, ids []uint64) (map[uint64]*post.Post, error) {
-	posts, _, err := s.cfg.Posts.Load(ctx, ids)
+	posts, err := s.cfg.Posts.Rows(ctx, ids)
 	if err != nil {
 		return nil, app.From(err)
 	}

@@ -19,7 +19,7 @@ import (
 // reach of any author may be missed, so an author whose reach is too near is read further:
 // first its feed as a whole, then the table, a part at a time.
 type gatherer struct {
-	events  Events
+	posts   Posts
 	from    uint64 // the id; 0: the newest
 	up      bool   // events above from, the oldest of them; else below
 	enough  int
@@ -62,8 +62,8 @@ type author struct {
 
 // gather returns the enough events of authors that are nearest to an id, newest first, and
 // whether there are no others on that side. Reach is the id up to which nothing is missed.
-func gather(ctx context.Context, feeds []source, events Events, from uint64, up bool, enough int) (found []event.Event, reach uint64, end bool, err error) {
-	g := gatherer{events: events, from: from, up: up, enough: enough, authors: make([]author, len(feeds)), heap: make([]*author, 0, len(feeds))}
+func gather(ctx context.Context, feeds []source, posts Posts, from uint64, up bool, enough int) (found []event.Event, reach uint64, end bool, err error) {
+	g := gatherer{posts: posts, from: from, up: up, enough: enough, authors: make([]author, len(feeds)), heap: make([]*author, 0, len(feeds))}
 	for i := range feeds {
 		g.authors[i].row = &feeds[i].Row
 		g.take(&g.authors[i], feeds[i].head, feeds[i].floor)
@@ -200,7 +200,7 @@ func (g *gatherer) further(ctx context.Context, near []*author) error {
 	if len(parts) == 0 {
 		return nil
 	}
-	found, err := g.events.Parts(ctx, parts)
+	found, err := g.posts.Parts(ctx, parts)
 	if err != nil {
 		return err
 	}

@@ -304,7 +304,7 @@ func (h *higgs) settings() map[string]*home.Service {
 		h.t.Fatal(err)
 	}
 	h.t.Cleanup(func() { lines.Close() })
-	base := home.Config{Relations: h.a.Rows, Posts: h.a.World.Posts, Feeds: h.a.Feeds, Events: h.a.Stored, Now: h.a.Now}
+	base := home.Config{Relations: h.a.Rows, Posts: h.a.Stored, Feeds: h.a.Feeds, Now: h.a.Now}
 	cold, pulled, small, warm := base, base, base, base
 	cold.Lines = timeline.NewNone()
 	pulled.Lines = lines

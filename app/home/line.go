@@ -112,7 +112,7 @@ func (r *read) gather(ctx context.Context, l *timeline.Line, ids []uint64, rows 
 		return err
 	}
 	var end bool
-	l.Events, l.Floor, end, err = gather(ctx, r.feeds, r.cfg.Events, 0, false, r.cfg.Cap)
+	l.Events, l.Floor, end, err = gather(ctx, r.feeds, r.cfg.Posts, 0, false, r.cfg.Cap)
 	if end {
 		l.Floor = 0
 	}

@@ -57,7 +57,7 @@ func NewPusher(cfg PushConfig) *Pusher {
 // Push carries out a task. It may run twice for an event: a line has each event once. One
 // whose post is deleted by now has happened, and comes into lines as into feeds.
 func (p *Pusher) Push(ctx context.Context, t task.Task) error {
-	posts, _, err := p.cfg.Posts.Load(ctx, []uint64{t.Post})
+	posts, err := p.cfg.Posts.Rows(ctx, []uint64{t.Post})
 	if err != nil || posts[0].Ver == 0 {
 		return err
 	}

@@ -35,7 +35,7 @@ func TestPusher_Push_Deleted(t *testing.T) {
 		t.Fatal(err)
 	}
 	lines := &noted{}
-	pusher := home.NewPusher(home.PushConfig{Followers: w.Rows, Authors: w.Feeds, Posts: w.Posts, Lines: lines, Limit: 10, Now: w.Now})
+	pusher := home.NewPusher(home.PushConfig{Followers: w.Rows, Authors: w.Feeds, Posts: w.Stored, Lines: lines, Limit: 10, Now: w.Now})
 	if err := pusher.Push(t.Context(), task.Task{Kind: task.Push, Account: p[0], Post: of.ID}); err != nil {
 		t.Fatal(err)
 	}

@@ -23,9 +23,12 @@ type Relations interface {
 	Rels(ctx context.Context, row relation.Row, ids []uint64, of list.Rel) ([]list.Rel, relation.Options, error)
 }
 
-// Posts loads posts and what they repost, whoever may see them.
+// Posts reads posts, whoever may see them.
 type Posts interface {
-	Load(ctx context.Context, ids []uint64) (posts []post.Post, origins map[uint64]*post.Post, err error)
+	// Rows returns posts in the order of ids, with Ver 0 where there is none.
+	Rows(ctx context.Context, ids []uint64) ([]post.Post, error)
+	// Parts returns events of authors, from the table.
+	Parts(ctx context.Context, parts []post.Part) ([]event.Event, error)
 }
 
 // Feeds reads author feeds.
@@ -37,17 +40,11 @@ type Feeds interface {
 	Lasts(ctx context.Context, ids []uint64) (map[uint64]feed.Last, error)
 }
 
-// Events reads events of authors from the table of posts.
-type Events interface {
-	Parts(ctx context.Context, parts []post.Part) ([]event.Event, error)
-}
-
 // Config is what a Service works with. Zero numbers take the defaults.
 type Config struct {
 	Relations Relations
 	Posts     Posts
 	Feeds     Feeds
-	Events    Events
 	Lines     timeline.Lines
 	Warm      Warm // nil: none
 	Now       func() time.Time
@@ -283,14 +280,14 @@ func (r *read) extend(ctx context.Context, need Need, n int) error {
 		return err
 	}
 	if need.Down {
-		found, reach, end, err := gather(ctx, feeds, r.cfg.Events, r.low, false, n)
+		found, reach, end, err := gather(ctx, feeds, r.cfg.Posts, r.low, false, n)
 		if err != nil {
 			return err
 		}
 		r.span.Events, r.low, r.span.Bottom = append(r.span.Events, found...), reach, end
 	}
 	if need.Up {
-		found, reach, end, err := gather(ctx, feeds, r.cfg.Events, r.high, true, n)
+		found, reach, end, err := gather(ctx, feeds, r.cfg.Posts, r.high, true, n)
 		if err != nil {
 			return err
 		}
@@ -366,30 +363,33 @@ func (r *read) sift(ctx context.Context) error {
 
 // judge finds the verdicts of events of the span.
 func (r *read) judge(ctx context.Context, at []int) error {
-	ids := make([]uint64, len(at))
-	for i, k := range at {
-		ids[i] = r.span.Events[k].ID
+	ids := make([]uint64, 0, 2*len(at))
+	for _, k := range at {
+		e := r.span.Events[k]
+		ids, r.posts[e.ID] = append(ids, e.ID), nil
 	}
-	posts, origins, err := r.cfg.Posts.Load(ctx, ids)
+	for _, k := range at { // what they repost, in the same trip
+		of := r.span.Events[k].Origin
+		if _, known := r.posts[of]; !known && of != 0 {
+			ids, r.posts[of] = append(ids, of), nil
+		}
+	}
+	posts, err := r.cfg.Posts.Rows(ctx, ids)
 	if err != nil {
 		return err
 	}
 	var concerned []uint64
 	for i := range posts {
-		concerned = Concerned(concerned, &posts[i], origins[posts[i].Origin])
+		r.posts[ids[i]] = &posts[i]
+		concerned = Concerned(concerned, &posts[i])
 	}
 	if err := r.relate(ctx, concerned); err != nil {
 		return err
 	}
 	for i, k := range at {
-		e, p := r.span.Events[k], &posts[i]
-		origin := origins[p.Origin]
-		v := r.viewer.Judge(e, p, origin).Verdict()
+		e := r.span.Events[k]
+		v := r.viewer.Judge(e, &posts[i], r.posts[e.Origin]).Verdict()
 		r.span.Verdicts[k], r.verdicts[e.ID] = v, v
-		r.posts[e.ID] = p
-		if origin != nil {
-			r.posts[origin.ID] = origin
-		}
 	}
 	return nil
 }

@@ -66,7 +66,7 @@ func newWorld(t testing.TB, c config) *world {
 		w.warm = timeline.NewStore(pool, w.Now, slog.New(slog.DiscardHandler))
 		warm = w.warm
 	}
-	w.Service = home.New(home.Config{Warm: warm, WarmFrom: 1, Stale: time.Second, Metrics: home.NewMetrics(w.metrics), Relations: w.Rows, Posts: w.Posts, Feeds: w.Feeds, Events: w.Stored, Lines: c.lines, Now: w.Now,
+	w.Service = home.New(home.Config{Warm: warm, WarmFrom: 1, Stale: time.Second, Metrics: home.NewMetrics(w.metrics), Relations: w.Rows, Posts: w.Stored, Feeds: w.Feeds, Lines: c.lines, Now: w.Now,
 		Cap: c.cap, Window: c.window, Push: !c.noPush, Recheck: c.recheck, MaxSpan: c.maxSpan, Ahead: func(ctx context.Context, reader uint64) context.Context {
 			if w.ahead == nil {
 				return ctx
@@ -83,7 +83,7 @@ func newWorld(t testing.TB, c config) *world {
 	if limit == 0 {
 		limit = 10_000
 	}
-	pusher := home.NewPusher(home.PushConfig{Followers: w.Rows, Authors: w.Feeds, Edits: edits, Posts: w.Posts, Lines: c.lines, Limit: limit, Recheck: c.recheck, Now: w.Now})
+	pusher := home.NewPusher(home.PushConfig{Followers: w.Rows, Authors: w.Feeds, Edits: edits, Posts: w.Stored, Lines: c.lines, Limit: limit, Recheck: c.recheck, Now: w.Now})
 	w.Runner.Handle(task.Push, pusher.Push)
 	w.Runner.Start()
 	return w

@@ -47,12 +47,12 @@ func TestService_Home_Warm(t *testing.T) {
 	want = append([]uint64{w.Post(t, authors[1], "three").ID}, want...)
 	w.pushed()
 	feeds, before := &asked{Feeds: w.Feeds}, w.from("warm")
-	s := home.New(home.Config{Relations: w.Rows, Posts: w.Posts, Feeds: feeds, Events: w.Stored, Lines: w.lines, Warm: w.warm, WarmFrom: 3, Now: w.Now, Push: true})
+	s := home.New(home.Config{Relations: w.Rows, Posts: w.Stored, Feeds: feeds, Lines: w.lines, Warm: w.warm, WarmFrom: 3, Now: w.Now, Push: true})
 	page, err := s.Home(t.Context(), reader, home.Range{Limit: 20})
 	if err != nil || !slices.Equal(ids(page.Items), want) || !slices.Equal(feeds.ids, authors[1:]) {
 		t.Errorf("got %v, read the feeds of %v, %v, want %v and %v", ids(page.Items), feeds.ids, err, want, authors[1:])
 	}
-	few := home.New(home.Config{Relations: w.Rows, Posts: w.Posts, Feeds: feeds, Events: w.Stored, Lines: w.lines, Warm: w.warm, WarmFrom: 4, Now: w.Now, Push: true})
+	few := home.New(home.Config{Relations: w.Rows, Posts: w.Stored, Feeds: feeds, Lines: w.lines, Warm: w.warm, WarmFrom: 4, Now: w.Now, Push: true})
 	w.lines.Drop(t.Context(), reader)
 	feeds.ids = nil
 	if page, err = few.Home(t.Context(), reader, home.Range{Limit: 20}); err != nil || !slices.Equal(ids(page.Items), want) || len(feeds.ids) != 3 {

@@ -96,12 +96,22 @@ func (w *why) what(p, origin *post.Post) string {
 
 // load loads posts, and what all accounts that count for them are to the reader.
 func (w *why) load(ctx context.Context, ids []uint64) (posts []post.Post, origins map[uint64]*post.Post, err error) {
-	if posts, origins, err = w.cfg.Posts.Load(ctx, ids); err != nil {
+	if posts, err = w.cfg.Posts.Rows(ctx, ids); err != nil {
 		return nil, nil, err
 	}
-	var concerned []uint64
+	var of, concerned []uint64
 	for i := range posts {
-		concerned = Concerned(concerned, &posts[i], origins[posts[i].Origin])
+		if concerned = Concerned(concerned, &posts[i]); posts[i].Origin != 0 {
+			of = append(of, posts[i].Origin)
+		}
+	}
+	found, err := w.cfg.Posts.Rows(ctx, of)
+	if err != nil {
+		return nil, nil, err
+	}
+	origins = make(map[uint64]*post.Post, len(found))
+	for i := range found {
+		concerned, origins[of[i]] = Concerned(concerned, &found[i]), &found[i]
 	}
 	return posts, origins, w.relate(ctx, concerned)
 }

@@ -61,11 +61,11 @@ func (s *stack) openPosts(c config.Settings, tool bool, log *slog.Logger) (err e
 	p.config = post.Config{Posts: p.rows, Feeds: p.feeds, Marks: mark.New(s.pool, s.cache, stored, time.Now), Edits: p.edits, Reactions: p.reactions, Tasks: p.tasks,
 		Relations: s.rows, Accounts: s.people, Now: time.Now, Push: push, Log: log}
 	p.service = post.New(p.config)
-	p.homes = home.New(home.Config{Relations: s.rows, Posts: p.service, Feeds: p.feeds, Events: p.rows, Lines: p.lines, Warm: timeline.NewStore(s.pool, time.Now, log),
+	p.homes = home.New(home.Config{Relations: s.rows, Posts: p.rows, Feeds: p.feeds, Lines: p.lines, Warm: timeline.NewStore(s.pool, time.Now, log),
 		Now: time.Now, Log: log, Metrics: home.NewMetrics(s.registry), Cap: c.Home.Cap, Window: c.Home.RepostWindow, Push: push, Stale: c.Cache.Expiry, Ahead: s.ahead()})
 	p.markers = marker.New(marker.Config{Store: markers.New(s.pool), Homes: p.homes, Now: time.Now})
 	p.promotions = promotion.New(promotion.Config{Store: promoted.New(s.pool), Homes: p.homes, Posts: p.service, Accounts: s.accounts, Now: time.Now, Log: log})
-	pusher := home.NewPusher(home.PushConfig{Followers: s.rows, Authors: p.feeds, Edits: p.edits, Posts: p.service, Lines: p.lines, Limit: c.Home.PushLimit, Now: time.Now})
+	pusher := home.NewPusher(home.PushConfig{Followers: s.rows, Authors: p.feeds, Edits: p.edits, Posts: p.rows, Lines: p.lines, Limit: c.Home.PushLimit, Now: time.Now})
 	p.tasks.Handle(task.Settle, p.service.SettlePost)
 	p.tasks.Handle(task.Favourite, p.service.SettleFavourite)
 	p.tasks.Handle(task.Push, pusher.Push)

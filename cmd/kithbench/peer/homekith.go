@@ -68,11 +68,11 @@ func openKithHome(ctx context.Context, s *server.Servers) (*kithHome, error) {
 	h.tasks = apptask.New(apptask.Config{Store: stored})
 	h.posts = apppost.New(apppost.Config{Posts: rows, Feeds: h.feeds, Marks: mark.New(k.pool, k.cache, stored, time.Now), Edits: h.edits, Reactions: h.reactions,
 		Tasks: pushing{h.tasks}, Relations: k.rows, Accounts: k.people, Now: time.Now, Push: true})
-	h.homes = apphome.New(apphome.Config{Relations: k.rows, Posts: h.posts, Feeds: h.feeds, Events: rows, Lines: h.lines, Now: time.Now, Cap: HomeCap, Push: true,
+	h.homes = apphome.New(apphome.Config{Relations: k.rows, Posts: rows, Feeds: h.feeds, Lines: h.lines, Now: time.Now, Cap: HomeCap, Push: true,
 		Ahead: func(ctx context.Context, reader uint64) context.Context {
 			return k.client.Ahead(ctx, append(held.Names(k.rows.Key(reader), h.feeds.Key(reader)), lines.Names(reader)...))
 		}})
-	pusher := apphome.NewPusher(apphome.PushConfig{Followers: k.rows, Authors: h.feeds, Edits: h.edits, Posts: h.posts, Lines: h.lines, Limit: pushLimit, Now: time.Now})
+	pusher := apphome.NewPusher(apphome.PushConfig{Followers: k.rows, Authors: h.feeds, Edits: h.edits, Posts: rows, Lines: h.lines, Limit: pushLimit, Now: time.Now})
 	h.tasks.Handle(task.Push, pusher.Push)
 	h.tasks.Start()
 	return h, nil
