@@ -46,6 +46,7 @@ type config struct {
 	limit       int
 	recheck     time.Duration
 	tasks       func(*apptask.Runner) post.Runner
+	every       time.Duration // see posttest.Config
 	maxSpan     int
 }
 
@@ -60,7 +61,7 @@ func newWorld(t testing.TB, c config) *world {
 		c.lines = timeline.NewNone()
 	}
 	pool := dbtest.Open(t, db.Config{DSN: dbtest.DSN(t), MaxOpen: 32})
-	w := &world{t: t, World: posttest.New(t, posttest.Config{DB: pool, Cache: c.cache, Push: !c.noPush, Tasks: c.tasks}), lines: c.lines, metrics: prometheus.NewRegistry()}
+	w := &world{t: t, World: posttest.New(t, posttest.Config{DB: pool, Cache: c.cache, Push: !c.noPush, Tasks: c.tasks, Every: c.every}), lines: c.lines, metrics: prometheus.NewRegistry()}
 	var warm home.Warm
 	if c.warm {
 		w.warm = timeline.NewStore(pool, w.Now, slog.New(slog.DiscardHandler))
@@ -84,8 +85,10 @@ func newWorld(t testing.TB, c config) *world {
 		limit = 10_000
 	}
 	pusher := home.NewPusher(home.PushConfig{Followers: w.Rows, Authors: w.Feeds, Edits: edits, Posts: w.Stored, Lines: c.lines, Limit: limit, Recheck: c.recheck, Now: w.Now})
-	w.Runner.Handle(task.Push, pusher.Push)
-	w.Runner.Start()
+	if !c.noPush {
+		w.Runner.Handle(task.Push, pusher.Push)
+		w.Runner.Start()
+	}
 	return w
 }
 
@@ -151,9 +154,11 @@ func (w *world) want(reader uint64, want ...uint64) {
 }
 
 // pushed waits until all posts are pushed.
-func (w *world) pushed() {
+func (w *world) pushed() { w.pushedWithin(patience) }
+
+func (w *world) pushedWithin(limit time.Duration) {
 	w.t.Helper()
-	waittest.Until(w.t, patience, "all is pushed", func() bool {
+	waittest.Until(w.t, limit, "all is pushed", func() bool {
 		n, _, err := w.Tasks.Backlog(w.t.Context(), 1000)
 		return err == nil && n == 0
 	})

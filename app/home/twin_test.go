@@ -1,153 +1,357 @@
 package home_test
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
 	"strings"
-	"testing"
 	"time"
-
-	"golang.org/x/sync/errgroup"
 
 	"kith/app"
 	"kith/app/home"
 	"kith/app/home/hometest"
 	"kith/app/post"
 	"kith/app/relation"
-	"kith/repo/feed"
 	posts "kith/repo/post"
-	"kith/repo/row"
 )
 
-// twin is 20 accounts that do anything, and the plain program's world of them.
-type twin struct {
-	*world
-	t       *testing.T
-	r       *rand.Rand
-	model   hometest.World
-	people  []uint64
-	order   []uint64                 // the ids of posts and reposts, as they came
-	reposts map[hometest.Pair]uint64 // by whom, of what
-	often   uint64                   // who does most, 0: nobody
-	limit   int                      // of pages
-	log     []string
+// step is one thing that accounts do, or that is compared. It names people and earlier steps
+// by number, and draws the rest by itself: so any part of a history is one, too.
+type step struct {
+	no         int
+	kind       string
+	who, other int
+	of         int // the step that made the post which it is about
+	pause      int64
+	seed       uint64
 }
 
-func newTwin(t *testing.T, w *world, seed uint64) *twin {
+// The kinds, and how often each comes among a hundred.
+var kinds = []struct {
+	name string
+	n    int
+}{
+	{"write", 22}, {"repost", 20}, {"undo", 6}, {"delete", 3}, {"hide", 2}, {"show", 2},
+	{"favour", 6}, {"unfavour", 3}, {"bookmark", 3}, {"unbookmark", 1}, {"pin", 3}, {"unpin", 1},
+	{"relate", 18}, {"page", 5}, {"refresh", 4}, {"set back", 1},
+}
+
+const (
+	twinPeople  = 20
+	twinReaders = 4 // of the people read homes
+	twinWindow  = 3
+)
+
+// history returns n steps, with a comparison after every few, and 60 before them in which
+// accounts follow each other. In the middle memcached is flushed, where there is one, and
+// now and then one of several processes is killed.
+func history(seed uint64, n int) (steps []step) {
+	r := rand.New(rand.NewPCG(seed, 0))
+	var made, reposts []int // steps that made posts, and those of them that are reposts
+	last := func(of []int) int {
+		if len(of) == 0 {
+			return -1
+		}
+		back := min(len(of), []int{4, 12, 100}[r.IntN(3)])
+		return of[len(of)-1-r.IntN(back)]
+	}
+	for i := range 60 + n {
+		s := step{no: len(steps), kind: "follow", who: r.IntN(twinPeople), other: r.IntN(twinPeople), seed: r.Uint64()}
+		if i >= 60 {
+			s.pause = []int64{0, 1, 2, 5}[r.IntN(4)]
+			if r.IntN(60) == 0 {
+				s.pause = 400 // lines are built anew
+			}
+			k := 0
+			for at := r.IntN(100); at >= kinds[k].n; k++ {
+				at -= kinds[k].n
+			}
+			s.kind, s.of = kinds[k].name, last(made)
+			if s.of < 0 {
+				s.kind = "write"
+			}
+		}
+		switch s.kind {
+		case "write":
+			made = append(made, s.no)
+		case "repost":
+			made, reposts = append(made, s.no), append(reposts, s.no)
+		case "undo":
+			s.of = last(reposts)
+		case "relate":
+			if r.IntN(2) == 0 {
+				s.who %= twinReaders
+			}
+		}
+		steps = append(steps, s)
+		if i == 60+n/2 {
+			steps = append(steps, step{no: len(steps), kind: "flush"})
+		}
+		if i > 60 && i%8 == 4 && r.IntN(2) == 0 {
+			steps = append(steps, step{no: len(steps), kind: "kill"})
+		}
+		if i > 60 && i%8 == 0 {
+			steps = append(steps, step{no: len(steps), kind: "compare", seed: r.Uint64()})
+		}
+	}
+	return append(steps, step{no: len(steps), kind: "compare", seed: r.Uint64()})
+}
+
+// twin is 20 accounts that do anything, and the plain program's world of them. All its
+// methods that compare return what differs.
+type twin struct {
+	machine *machine
+	ctx     context.Context
+	model   hometest.World
+	people  []uint64
+	made    map[int]uint64 // the posts and reposts, by their steps
+	reading [twinReaders]reading
+	walks   [twinReaders]cursor
+	log     []string
+	r       *rand.Rand // of the step
+	at      int        // the process that carries it out
+}
+
+func newTwin(m *machine) *twin {
 	rules := home.NewRules(twinWindow)
-	tw := &twin{world: w, t: t, limit: 9, r: rand.New(rand.NewPCG(seed, 0)), people: w.People(20), reposts: map[hometest.Pair]uint64{},
+	return &twin{machine: m, ctx: m.t.Context(), people: m.worlds[0].People(twinPeople), made: map[int]uint64{},
 		model: hometest.World{
 			Posts: map[uint64]*posts.Post{}, Follows: map[hometest.Pair]hometest.Follow{}, Blocks: map[hometest.Pair]bool{},
 			Mutes: map[hometest.Pair]time.Time{}, Window: rules.Window, Reach: rules.Reach,
 		}}
-	for range 60 {
-		tw.relate(tw.person(), tw.person(), 0)
-	}
-	return tw
 }
 
-const twinWindow = 3
-
-func (tw *twin) person() uint64 { return tw.people[tw.r.IntN(len(tw.people))] }
-
-// anyPost returns one of the last posts, mostly, or 0.
-func (tw *twin) anyPost() uint64 {
-	if len(tw.order) == 0 {
-		return 0
+// name names an account or a post as the history does.
+func (tw *twin) name(id uint64) string {
+	if at := slices.Index(tw.people, id); at >= 0 {
+		return fmt.Sprintf("p%d", at)
 	}
-	back := min(len(tw.order), []int{4, 12, 100}[tw.r.IntN(3)])
-	return tw.order[len(tw.order)-1-tw.r.IntN(back)]
-}
-
-// done reports whether something was done, and not refused; then it is noted.
-func (tw *twin) done(err error, what string, args ...any) bool {
-	tw.t.Helper()
-	switch app.KindOf(err) {
-	case app.Busy:
-		tw.t.Fatal(err)
-	case app.Internal:
-		if err != nil {
-			tw.t.Fatal(err)
+	for no, made := range tw.made {
+		if made == id {
+			return fmt.Sprintf("#%d", no)
 		}
+	}
+	return fmt.Sprint(id)
+}
+
+func (tw *twin) names(ids []uint64) string {
+	out := make([]string, len(ids))
+	for i, id := range ids {
+		out[i] = tw.name(id)
+	}
+	return "[" + strings.Join(out, " ") + "]"
+}
+
+// note says what was done.
+func (tw *twin) note(s step, what string, args ...any) {
+	tw.log = append(tw.log, fmt.Sprintf("%4d +%ds process %d: ", s.no, s.pause, tw.at)+fmt.Sprintf(what, args...))
+}
+
+// done compares whether something was done with whether it may be. What is done is logged.
+func (tw *twin) done(s step, err error, may bool, what string, args ...any) (bool, error) {
+	if kind := app.KindOf(err); err != nil && (kind == app.Internal || kind == app.Busy) || (err == nil) != may {
+		return false, differs("%s: %v; it may: %t", fmt.Sprintf(what, args...), err, may)
 	}
 	if err == nil {
-		tw.log = append(tw.log, fmt.Sprintf(what, args...))
+		tw.note(s, what, args...)
 	}
-	return err == nil
+	return err == nil, nil
 }
 
-// step does one thing.
-func (tw *twin) step() {
-	tw.Clock.Add(int64([]int{0, 1, 1, 2}[tw.r.IntN(4)]))
-	if tw.r.IntN(60) == 0 {
-		tw.Clock.Add(400) // lines are built anew
-	}
-	who, other, id := tw.person(), tw.person(), tw.anyPost()
-	if tw.often != 0 && tw.r.IntN(3) > 0 {
-		who = tw.often
-	}
-	ctx := tw.t.Context()
-	switch kind := tw.r.IntN(100); {
-	case id == 0 || kind < 30:
-		tw.write(who, id)
-	case kind < 60:
-		v, err := tw.Posts.Repost(ctx, who, id, 0)
-		if tw.done(err, "%d reposts %d: %d", who, id, v.Post.ID) {
-			tw.add(&v.Post)
-			tw.reposts[hometest.Pair{From: who, To: v.Post.Origin}] = v.Post.ID
-		}
-	case kind < 70:
-		for pair, repost := range tw.reposts { // any
-			if _, err := tw.Posts.Undo(ctx, pair.From, pair.To); tw.done(err, "%d undoes %d of %d", pair.From, repost, pair.To) {
-				tw.model.Posts[repost].State = posts.Deleted
-				delete(tw.reposts, pair)
-			}
-			break
-		}
-	case kind < 75:
-		if p := tw.model.Posts[id]; p.Origin == 0 {
-			if _, err := tw.Posts.Delete(ctx, p.Author, id); tw.done(err, "%d deletes %d", p.Author, id) {
-				p.State = posts.Deleted
-			}
-		}
-	case kind < 79:
-		state := []posts.State{posts.Hidden, posts.Live}[tw.r.IntN(2)]
-		if p := tw.model.Posts[id]; p.Origin == 0 && tw.done(tw.Posts.SetState(ctx, p.Author, id, state), "%d has state %d", id, state) {
-			p.State = state
-		}
-	default:
-		if tw.r.IntN(2) == 0 {
-			who = tw.people[tw.r.IntN(twinReaders)]
-		}
-		tw.relate(who, other, tw.r.IntN(7))
-	}
+var errDiffers = errors.New("product and plain program differ")
+
+func differs(what string, args ...any) error {
+	return fmt.Errorf("%w: %s", errDiffers, fmt.Sprintf(what, args...))
 }
 
-func (tw *twin) add(p *posts.Post) {
-	if tw.model.Posts[p.ID] == nil {
-		tw.model.Posts[p.ID] = p
-		tw.order = append(tw.order, p.ID)
+// do carries out a step.
+func (tw *twin) do(s step) error {
+	tw.machine.tick(s.pause)
+	tw.r = rand.New(rand.NewPCG(s.seed, 1))
+	tw.at = tw.r.IntN(len(tw.machine.worlds))
+	w := tw.machine.worlds[tw.at]
+	who, id := tw.people[s.who], tw.made[s.of]
+	p := tw.model.Posts[id]
+	switch s.kind {
+	case "follow":
+		return tw.relate(w, s, 0)
+	case "relate":
+		return tw.relate(w, s, tw.r.IntN(7))
+	case "write":
+		return tw.write(w, s, p)
+	case "flush", "kill", "compare":
+		tw.note(s, "%s", s.kind)
+		return map[string]func() error{"flush": tw.machine.flush, "kill": tw.machine.kill, "compare": tw.compare}[s.kind]()
+	case "page", "refresh", "set back":
+		tw.note(s, "%s of p%d", s.kind, s.who%twinReaders)
+		return tw.read(s, id)
 	}
+	if p == nil {
+		return nil // its step is not in this history, or was refused
+	}
+	switch s.kind {
+	case "repost", "undo", "delete":
+		return tw.change(w, s, who, p)
+	case "hide", "show":
+		return tw.moderate(w, s, p)
+	}
+	return tw.mark(w, s, who, p)
+}
+
+// read carries out a step of a reader.
+func (tw *twin) read(s step, id uint64) error {
+	reader := s.who % twinReaders
+	switch s.kind {
+	case "page":
+		return tw.walk(reader)
+	case "refresh":
+		return tw.refresh(reader)
+	}
+	return tw.setBack(reader, id)
+}
+
+// shown is the post that an event brings.
+func (tw *twin) shown(p *posts.Post) *posts.Post {
+	if p.Origin != 0 {
+		return tw.model.Posts[p.Origin]
+	}
+	return p
+}
+
+// add notes a new post, and compares what it says of others.
+func (tw *twin) add(s step, got, want posts.Post) error {
+	got.Meta = posts.Post{}.Meta
+	id := tw.made[s.no]
+	if fmt.Sprint(got.Content, got.Author, got.Origin, got.ReplyTo, got.ReplyWho, got.Visibility) != fmt.Sprint(want.Content, want.Author, want.Origin, want.ReplyTo, want.ReplyWho, want.Visibility) {
+		return differs("%s is %+v, want %+v", tw.name(id), got, want)
+	}
+	want.ID, want.Ver = id, 1
+	tw.model.Posts[id] = &want
+	return nil
 }
 
 // write makes a post, which may answer one.
-func (tw *twin) write(who, id uint64) {
-	d := post.Draft{Visibility: posts.Visibility(max(0, tw.r.IntN(7)-3)), Content: posts.Content{Text: "hi", Language: []string{"", "en", "de"}[tw.r.IntN(3)]}}
-	if tw.r.IntN(3) == 0 {
-		d.ReplyTo = id
+func (tw *twin) write(w *world, s step, p *posts.Post) error {
+	want := posts.Post{Author: tw.people[s.who], Visibility: posts.Visibility(max(0, tw.r.IntN(7)-3)), Content: posts.Content{Text: "hi", Language: []string{"", "en", "de"}[tw.r.IntN(3)]}}
+	may := true
+	d := post.Draft{Visibility: want.Visibility}
+	if p != nil && tw.r.IntN(3) == 0 {
+		d.ReplyTo, may = p.ID, tw.model.SeesEvent(want.Author, p)
+		want.ReplyTo, want.ReplyWho = tw.shown(p).ID, tw.shown(p).Author
 	}
 	if tw.r.IntN(3) == 0 {
-		d.Text += fmt.Sprintf(" @u%d", tw.person())
+		who := tw.people[tw.r.IntN(twinPeople)]
+		want.Text += fmt.Sprintf(" @u%d", who)
+		want.Mentions = []uint64{who}
 	}
-	if v, err := tw.Posts.Create(tw.t.Context(), who, d); tw.done(err, "%d writes %d, answers %d: %q for %d in %q", who, v.Post.ID, d.ReplyTo, d.Text, d.Visibility, d.Language) {
-		tw.add(&v.Post)
+	d.Text, d.Language = want.Text, want.Language
+	v, err := w.Posts.Create(tw.ctx, want.Author, d)
+	ok, err := tw.done(s, err, may, "p%d writes #%d, answers %s, mentions %s, %s, in %q", s.who, s.no, tw.name(d.ReplyTo), tw.names(want.Mentions), want.Visibility, want.Language)
+	if !ok {
+		return err
 	}
+	tw.made[s.no] = v.Post.ID
+	return tw.add(s, v.Post, want)
+}
+
+// change makes reposts, and deletes them and posts.
+func (tw *twin) change(w *world, s step, who uint64, p *posts.Post) error {
+	of := tw.shown(p)
+	switch s.kind {
+	case "repost":
+		may := tw.model.SeesEvent(who, p) && (of.Visibility <= posts.Unlisted || of.Visibility == posts.Followers && of.Author == who)
+		v, err := w.Posts.Repost(tw.ctx, who, p.ID, 0)
+		ok, err := tw.done(s, err, may, "p%d reposts %s as #%d", s.who, tw.name(p.ID), s.no)
+		if !ok {
+			return err
+		}
+		tw.made[s.no] = v.Post.ID
+		for _, id := range tw.model.Reposts(of.ID) {
+			if tw.model.Posts[id].Author == who {
+				if v.Post.ID != id {
+					return differs("%s is reposted twice", tw.name(of.ID))
+				}
+				return nil
+			}
+		}
+		return tw.add(s, v.Post, posts.Post{Author: who, Origin: of.ID, Visibility: of.Visibility})
+	case "undo":
+		_, err := w.Posts.Undo(tw.ctx, p.Author, p.Origin)
+		if ok, err := tw.done(s, err, tw.model.Sees(p.Author, of), "%s undoes %s", tw.name(p.Author), tw.name(p.ID)); !ok {
+			return err
+		}
+		for _, id := range tw.model.Reposts(of.ID) { // it may be a later one
+			if q := tw.model.Posts[id]; q.Author == p.Author {
+				q.State = posts.Deleted
+			}
+		}
+		return nil
+	}
+	_, err := w.Posts.Delete(tw.ctx, p.Author, p.ID)
+	if ok, err := tw.done(s, err, tw.model.SeesEvent(p.Author, p), "%s deletes %s", tw.name(p.Author), tw.name(p.ID)); !ok {
+		return err
+	}
+	for _, id := range append(tw.model.Reposts(p.ID), p.ID) {
+		tw.model.Posts[id].State = posts.Deleted
+	}
+	return nil
+}
+
+// moderate hides a post, or shows it again.
+func (tw *twin) moderate(w *world, s step, p *posts.Post) error {
+	state := map[string]posts.State{"hide": posts.Hidden, "show": posts.Live}[s.kind]
+	_, err := w.Posts.Moderate(tw.ctx, p.ID, state)
+	ok, err := tw.done(s, err, p.Origin == 0 && p.State != posts.Deleted, "%s: %s", s.kind, tw.name(p.ID))
+	if ok {
+		p.State = state
+	}
+	return err
+}
+
+// mark notes something about a post.
+func (tw *twin) mark(w *world, s step, who uint64, p *posts.Post) error {
+	kind, off := strings.CutPrefix(s.kind, "un")
+	do, marks := w.Posts.Favour, &tw.model.Favourites
+	may := true
+	switch kind {
+	case "bookmark":
+		do, marks = w.Posts.Bookmark, &tw.model.Bookmarks
+	case "pin":
+		if tw.r.IntN(3) > 0 {
+			who = p.Author
+		}
+		do, marks = w.Posts.Pin, &tw.model.Pins
+		may = p.Author == who && p.Origin == 0 && p.Visibility != posts.Direct && (off || tw.mayPin(who, p.ID))
+	}
+	m := hometest.Mark{Account: who, Post: tw.shown(p).ID}
+	_, err := do(tw.ctx, who, p.ID, !off)
+	ok, err := tw.done(s, err, may && tw.model.SeesEvent(who, p), "%s: %s by %s", s.kind, tw.name(p.ID), tw.name(who))
+	if ok {
+		marks.Set(m, !off)
+	}
+	return err
+}
+
+// mayPin reports whether an account has room for a pin: five posts that are not deleted.
+func (tw *twin) mayPin(who, id uint64) bool {
+	n := 0
+	for _, m := range tw.model.Pins {
+		if m.Account == who && m.Post == id {
+			return true
+		}
+		if m.Account == who && tw.model.Posts[m.Post].State != posts.Deleted {
+			n++
+		}
+	}
+	return n < 5
 }
 
 // relate changes what somebody is to another.
-func (tw *twin) relate(who, other uint64, kind int) {
-	ctx, pair := tw.t.Context(), hometest.Pair{From: who, To: other}
+func (tw *twin) relate(w *world, s step, kind int) error {
+	who, other := tw.people[s.who], tw.people[s.other]
+	pair := hometest.Pair{From: who, To: other}
 	var rel relation.Relationship
 	var err error
 	switch kind {
@@ -155,20 +359,22 @@ func (tw *twin) relate(who, other uint64, kind int) {
 		var o relation.FollowOptions
 		reposts, languages := tw.r.IntN(6) > 0, [][]string{nil, nil, nil, {"en"}}[tw.r.IntN(4)]
 		o.Reposts, o.Languages = &reposts, &languages
-		rel, err = tw.Follow(ctx, who, other, o)
+		rel, err = w.Follow(tw.ctx, who, other, o)
 	case 2:
-		rel, err = tw.Unfollow(ctx, who, other)
+		rel, err = w.Unfollow(tw.ctx, who, other)
 	case 3:
-		rel, err = tw.Block(ctx, who, other)
+		rel, err = w.Block(tw.ctx, who, other)
 	case 4:
-		rel, err = tw.Unblock(ctx, who, other)
+		rel, err = w.Unblock(tw.ctx, who, other)
 	case 5:
-		rel, err = tw.Mute(ctx, who, other, true, []time.Duration{0, 30 * time.Second, time.Hour}[tw.r.IntN(3)])
+		rel, err = w.Mute(tw.ctx, who, other, true, []time.Duration{0, 30 * time.Second, time.Hour}[tw.r.IntN(3)])
 	case 6:
-		rel, err = tw.Unmute(ctx, who, other)
+		rel, err = w.Unmute(tw.ctx, who, other)
 	}
-	if !tw.done(err, "%d relates to %d: %+v", who, other, rel) {
-		return
+	may := who != other && (kind > 1 || !tw.model.Blocks[pair] && !tw.model.Blocks[hometest.Pair{From: other, To: who}])
+	ok, err := tw.done(s, err, may, "p%d %s p%d: %+v", s.who, []string{"follows", "follows", "unfollows", "blocks", "unblocks", "mutes", "unmutes"}[kind], s.other, rel)
+	if !ok {
+		return err
 	}
 	delete(tw.model.Follows, pair)
 	delete(tw.model.Blocks, pair)
@@ -186,141 +392,5 @@ func (tw *twin) relate(who, other uint64, kind int) {
 			tw.model.Mutes[pair] = time.Unix(int64(rel.MutedUntil), 0)
 		}
 	}
-}
-
-// twinReaders is how many of the people read homes.
-const twinReaders = 4
-
-// check compares homes, walked down or up, or a page somewhere.
-func (tw *twin) check() {
-	tw.t.Helper()
-	tw.pushed()
-	tw.model.Now = tw.Now()
-	for _, reader := range tw.people[:twinReaders] {
-		model := tw.model.Home(reader)
-		if tw.r.IntN(3) == 0 {
-			tw.cool(reader) // else the row is older
-		} else if tw.warm != nil {
-			tw.lines.Drop(tw.t.Context(), reader)
-		}
-		for _, oldest := range []bool{false, true} {
-			tw.same(reader, fmt.Sprintf("oldest first %t", oldest), tw.walk(reader, oldest), model)
-		}
-		want := home.Range{Before: tw.anyPost(), After: tw.anyPost(), Limit: 1 + tw.r.IntN(8), Oldest: tw.r.IntN(2) == 0}
-		page, err := tw.Home(tw.t.Context(), reader, want)
-		if err != nil {
-			tw.t.Fatal(err)
-		}
-		tw.same(reader, fmt.Sprintf("%+v", want), itemEntries(page.Items), within(model, want))
-	}
-}
-
-func (tw *twin) walk(reader uint64, oldest bool) (got []hometest.Entry) {
-	tw.t.Helper()
-	want := home.Range{Oldest: oldest}
-	for {
-		want.Limit = 1 + tw.r.IntN(tw.limit)
-		page, err := tw.Home(tw.t.Context(), reader, want)
-		if err != nil {
-			tw.t.Fatal(err)
-		}
-		if oldest {
-			got, want.After = append(itemEntries(page.Items), got...), page.Next
-		} else {
-			got, want.Before = append(got, itemEntries(page.Items)...), page.Next
-		}
-		if page.Next == 0 {
-			return got
-		}
-	}
-}
-
-func itemEntries(items []home.Item) []hometest.Entry {
-	entries := make([]home.Entry, len(items))
-	for i, item := range items {
-		entries[i] = item.Entry
-	}
-	return plain(entries)
-}
-
-func (tw *twin) same(reader uint64, what string, got, want []hometest.Entry) {
-	tw.t.Helper()
-	if same(got, want) {
-		return
-	}
-	name := &story{order: slices.Sorted(slices.Values(tw.order))}
-	tw.t.Fatalf("%s\nhome of %d, %s\ngot %s\nwant%s\norder %d", strings.Join(tw.log, "\n"), reader, what, names(name, got), names(name, want), name.order)
-}
-
-// A home is that of the plain program, whichever way its events come.
-func TestService_Home_Plain(t *testing.T) {
-	for name, c := range map[string]config{
-		"cold": {}, "hot": {lines: local(t)}, "no push": {lines: local(t), noPush: true}, "some pulled": {lines: local(t), limit: 3},
-		"short": {lines: local(t), cap: 10}, "warm": {lines: local(t), warm: true}, "warm and short, no push": {lines: local(t), warm: true, cap: 10, noPush: true},
-	} {
-		t.Run(name, func(t *testing.T) {
-			c.window = twinWindow
-			w := newWorld(t, c)
-			for seed := range uint64(3) {
-				tw := newTwin(t, w, seed)
-				for range 15 {
-					for range 8 {
-						tw.step()
-					}
-					tw.check()
-				}
-			}
-		})
-	}
-}
-
-// The same holds further down than author feeds go.
-func TestService_Home_PlainDeep(t *testing.T) {
-	w := newWorld(t, config{window: twinWindow, lines: local(t), cap: 100})
-	tw := newTwin(t, w, 0)
-	tw.often, tw.limit = tw.people[10], 80
-	for _, reader := range tw.people[:twinReaders] {
-		tw.relate(reader, tw.often, 0)
-		tw.relate(reader, tw.people[11], 0)
-	}
-	of := w.Post(t, tw.often, "is reposted behind three others, one of them deleted")
-	for _, p := range []posts.Post{of, w.Post(t, tw.often, "1"), w.Post(t, tw.often, "2"), w.Post(t, tw.often, "goes")} {
-		tw.add(&p)
-	}
-	if _, err := w.Posts.Delete(t.Context(), tw.often, tw.order[3]); err != nil {
-		t.Fatal(err)
-	}
-	tw.model.Posts[tw.order[3]].State = posts.Deleted
-	tw.add(&posts.Post{Meta: row.Meta{ID: w.repost(tw.people[11], of.ID), Ver: 1}, Author: tw.people[11], Origin: of.ID})
-	for range 150 {
-		tw.step()
-	}
-	const writers = 20 // at once, which takes less time
-	made := make([][]posts.Post, writers)
-	var g errgroup.Group
-	for i := range writers {
-		g.Go(func() error {
-			for range feed.MaxEvents / writers {
-				v, err := tw.Posts.Create(t.Context(), tw.often, post.Draft{Content: posts.Content{Text: "more"}})
-				if err != nil {
-					return err
-				}
-				made[i] = append(made[i], v.Post)
-			}
-			return nil
-		})
-	}
-	if err := g.Wait(); err != nil {
-		t.Fatal(err)
-	}
-	for _, p := range slices.Concat(made...) {
-		tw.add(&p)
-	}
-	slices.Sort(tw.order)
-	tw.check()
-	tw.order = tw.order[:len(tw.order)-feed.MaxEvents] // what happens next is about what is old
-	for range 40 {
-		tw.step()
-	}
-	tw.check()
+	return nil
 }

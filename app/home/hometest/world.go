@@ -1,6 +1,7 @@
 // Package hometest computes home timelines the plain way, to compare the product with: from
 // all follows, blocks, mutes and posts at once, with nothing kept and nothing clever. It
-// shares no code with package home. A home of n events costs it n times the window.
+// shares no code with package home. A home of n events costs it n times the window. Counts
+// and other lists of posts it computes so, too.
 package hometest
 
 import (
@@ -26,8 +27,11 @@ type World struct {
 	Follows map[Pair]Follow
 	Blocks  map[Pair]bool
 	Mutes   map[Pair]time.Time // until when; the zero time: without end
-	Window  int                // KITH_REPOST_WINDOW
-	Reach   int                // how many events of the home a post is looked for in; 10 windows
+	// What accounts noted about posts.
+	Favourites, Bookmarks, Pins Marks
+
+	Window int // KITH_REPOST_WINDOW
+	Reach  int // how many events of the home a post is looked for in; 10 windows
 }
 
 // Entry is one post of a home.

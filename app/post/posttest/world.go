@@ -3,6 +3,7 @@
 package posttest
 
 import (
+	"cmp"
 	"context"
 	"testing"
 	"time"
@@ -25,8 +26,11 @@ type Config struct {
 	// DB is a migrated database.
 	DB    *sqlx.DB
 	Cache cache.Cache
-	// Push has new posts leave tasks of that kind. Who sets it handles them.
+	// Push has new posts leave tasks of that kind. Who sets it handles them, and starts the
+	// Runner.
 	Push bool
+	// Every is how often the Runner looks for tasks of processes that ended, 50 ms.
+	Every time.Duration
 	// Tasks changes how tasks are carried out; nil: as usual.
 	Tasks func(*apptask.Runner) post.Runner
 }
@@ -52,7 +56,7 @@ func New(tb testing.TB, c Config) *World {
 	w.Marks = mark.New(c.DB, c.Cache, w.Tasks, w.Now)
 	edits := committer.New(w.Feeds, committer.Config{})
 	reactions := committer.New(w.Stored, committer.Config{})
-	w.Runner = apptask.New(apptask.Config{Store: w.Tasks, Every: 50 * time.Millisecond, Now: w.Now})
+	w.Runner = apptask.New(apptask.Config{Store: w.Tasks, Every: cmp.Or(c.Every, 50*time.Millisecond), Now: w.Now})
 	var tasks post.Runner = w.Runner
 	if c.Tasks != nil {
 		tasks = c.Tasks(w.Runner)
@@ -69,7 +73,9 @@ func New(tb testing.TB, c Config) *World {
 			}
 		}
 	})
-	w.Runner.Start()
+	if !c.Push {
+		w.Runner.Start()
+	}
 	return w
 }
 
