@@ -219,11 +219,15 @@ const twinSteps = 120
 
 // Homes, walks, refreshes, counts and lists are those of the plain program, whichever way
 // they come.
-func TestService_Home_Plain(t *testing.T) {
-	seeds := uint64(3)
-	if accepttest.Asked() {
-		seeds = 60
-	}
+func TestService_Home_Plain(t *testing.T) { plainInAll(t, 3) }
+
+// The same for many more histories.
+func TestAccept_Plain(t *testing.T) {
+	accepttest.Long(t)
+	plainInAll(t, 60)
+}
+
+func plainInAll(t *testing.T, seeds uint64) {
 	for name, s := range map[string]setting{
 		"cold": {}, "hot": {config: config{lines: local(t)}}, "no push": {config: config{lines: local(t), noPush: true}},
 		"some pulled": {config: config{lines: local(t), limit: 3}}, "short": {config: config{lines: local(t), cap: 10}},

@@ -32,9 +32,9 @@ import (
 	"kith/repo/timeline"
 )
 
-// higgs is the real graph and the real events of TestAccept_Higgs, replayed by two
-// processes that share a database and a memcached.
-type higgs struct {
+// replay is a real graph and events on it, carried out by two processes that share a
+// database and a memcached.
+type replay struct {
 	t       *testing.T
 	a, b    *world
 	killed  atomic.Bool
@@ -45,6 +45,13 @@ type higgs struct {
 	mu     sync.Mutex
 	newest map[uint64]uint64 // the newest post of each account
 	failed atomic.Int64
+}
+
+// happened is that an account reposts the newest post of another (RT), answers it (RE), or
+// posts something, which may mention the other (MT).
+type happened struct {
+	actor, target uint64
+	kind          string
 }
 
 // crashing is a Runner whose process ends: what it has not done it never does.
@@ -70,34 +77,84 @@ func (c crashing) Go(t task.Task) {
 // fragment of the follow graph of the same accounts: the homes of many readers are what a
 // plain program makes of posts and follows, whatever tier they come from.
 //
-// KITH_HIGGS bounds the number of events.
+// KITH_EVENTS bounds the number of events, here and below.
 func TestAccept_Higgs(t *testing.T) {
 	accepttest.Long(t)
-	h := newHiggs(t, accepttest.File(t, "higgs-follows-part.txt.gz"))
-	h.replay(accepttest.File(t, "higgs-activity_time.txt.gz"))
+	graph, file := accepttest.File(t, "higgs-follows-part.txt.gz"), accepttest.File(t, "higgs-activity_time.txt.gz")
+	r := newReplay(t, graph)
+	var events []happened
+	for line := range accepttest.Lines(t, file) {
+		f := strings.Fields(line)
+		if len(events) == most(1<<30) {
+			break
+		}
+		actor, _ := strconv.ParseUint(f[0], 10, 63)
+		target, _ := strconv.ParseUint(f[1], 10, 63)
+		events = append(events, happened{actor, target, f[3]})
+	}
+	r.compare(events)
+}
+
+// The same over a graph of Twitter, which is five times as large, with events drawn: who has
+// more followers posts more, and reposts and answers somebody it follows.
+func TestAccept_Twitter(t *testing.T) {
+	accepttest.Long(t)
+	r := newReplay(t, accepttest.File(t, "ego-twitter.txt.gz"))
+	following := map[uint64][]uint64{}
+	authors := make([]uint64, 0, len(r.follows)) // each as often as it has followers
+	for _, p := range r.follows {
+		following[p.From] = append(following[p.From], p.To)
+		authors = append(authors, p.To)
+	}
+	random := rand.New(rand.NewPCG(3, 4))
+	var events []happened
+	for range most(200_000) {
+		e := happened{actor: authors[random.IntN(len(authors))], kind: []string{"RT", "RT", "RT", "RT", "RE", "RE", "MT", "", "", ""}[random.IntN(10)]}
+		e.target = e.actor
+		if others := following[e.actor]; len(others) > 0 {
+			e.target = others[random.IntN(len(others))]
+		}
+		events = append(events, e)
+	}
+	r.compare(events)
+}
+
+// most returns how many events there are to be, by KITH_EVENTS, or all.
+func most(all int) int {
+	n, err := strconv.Atoi(os.Getenv("KITH_EVENTS"))
+	if err != nil {
+		return all
+	}
+	return min(n, all)
+}
+
+// compare carries out events, and compares the homes of the readers in each setting.
+func (h *replay) compare(events []happened) {
+	h.t.Helper()
+	h.replay(events)
 	h.a.pushedWithin(10 * time.Minute) // what found the queue full waits until its claim runs out
 	want := h.plain()
 	if n := h.failed.Load(); n > 0 {
-		t.Errorf("%d events failed", n)
+		h.t.Errorf("%d events failed", n)
 	}
 	for name, s := range h.settings() {
 		begun, entries, sources := time.Now(), 0, 0
 		for i, reader := range h.readers {
-			got := entriesOf(t, s, reader)
+			got := entriesOf(h.t, s, reader)
 			if !slices.EqualFunc(got, want[i], alike) {
-				t.Errorf("%s: the home of %d differs: %s", name, reader, differ(got, want[i]))
+				h.t.Errorf("%s: the home of %d differs: %s", name, reader, differ(got, want[i]))
 			}
 			for _, e := range got {
 				entries, sources = entries+1, sources+len(e.Sources)
 			}
 		}
-		t.Logf("%s: %d homes, %d entries, %d sources, equal in %v", name, len(h.readers), entries, sources, time.Since(begun).Round(time.Millisecond))
+		h.t.Logf("%s: %d homes, %d entries, %d sources, equal: %t, in %v", name, len(h.readers), entries, sources, !h.t.Failed(), time.Since(begun).Round(time.Millisecond))
 	}
 }
 
-func newHiggs(t *testing.T, graph string) *higgs {
+func newReplay(t *testing.T, graph string) *replay {
 	server := memcachetest.Start(t, "-m", "512")
-	h := &higgs{t: t, server: server, newest: map[uint64]uint64{}}
+	h := &replay{t: t, server: server, newest: map[uint64]uint64{}}
 	client := func() *memcache.Client {
 		c, err := memcache.New(memcache.Config{Servers: []string{server.Addr}, Timeout: time.Second})
 		if err != nil {
@@ -126,7 +183,7 @@ func newHiggs(t *testing.T, graph string) *higgs {
 }
 
 // load makes the accounts and follows of the graph, and chooses the readers.
-func (h *higgs) load(path string) {
+func (h *replay) load(path string) {
 	h.t.Helper()
 	begun, following := time.Now(), map[uint64]int{}
 	for line := range accepttest.Lines(h.t, path) {
@@ -156,7 +213,7 @@ func (h *higgs) load(path string) {
 	h.t.Logf("%d accounts and %d follows in %v; the readers follow up to %d", len(following), len(h.follows), time.Since(begun).Round(time.Millisecond), following[h.readers[0]])
 }
 
-func (h *higgs) ensure(ids []uint64) {
+func (h *replay) ensure(ids []uint64) {
 	h.t.Helper()
 	for part := range slices.Chunk(ids, account.MaxRows) {
 		h.a.Make(part...)
@@ -164,7 +221,7 @@ func (h *higgs) ensure(ids []uint64) {
 }
 
 // parallel runs fn for 0 to n-1, many at once.
-func (h *higgs) parallel(n int, fn func(i int) error) {
+func (h *replay) parallel(n int, fn func(i int) error) {
 	var next atomic.Int64
 	var wg sync.WaitGroup
 	for range 128 {
@@ -181,31 +238,14 @@ func (h *higgs) parallel(n int, fn func(i int) error) {
 	wg.Wait()
 }
 
-type higgsEvent struct {
-	actor, target uint64
-	kind          string
-}
-
 // replay carries out the events, some thousand at a time. A repost is of the newest post
 // that its target had before, a target without a post makes one. In the middle memcached is
 // flushed, and after two thirds one process ends with tasks that it has not carried out.
-func (h *higgs) replay(path string) {
+func (h *replay) replay(events []happened) {
 	h.t.Helper()
-	most, err := strconv.Atoi(os.Getenv("KITH_HIGGS"))
-	if err != nil {
-		most = 1 << 30
-	}
-	var events []higgsEvent
 	known := map[uint64]bool{}
-	for line := range accepttest.Lines(h.t, path) {
-		f := strings.Fields(line)
-		if len(events) == most {
-			break
-		}
-		actor, _ := strconv.ParseUint(f[0], 10, 63)
-		target, _ := strconv.ParseUint(f[1], 10, 63)
-		known[actor], known[target] = true, true
-		events = append(events, higgsEvent{actor, target, f[3]})
+	for _, e := range events {
+		known[e.actor], known[e.target] = true, true
 	}
 	h.ensure(slices.Collect(maps.Keys(known)))
 	begun, done := time.Now(), 0
@@ -239,10 +279,12 @@ func (w *world) settleOf() {
 	}
 }
 
-func (h *higgs) chunk(events []higgsEvent) {
+func (h *replay) chunk(events []happened) {
 	var first []uint64
+	made := map[uint64]bool{}
 	for _, e := range events {
-		if e.kind != "MT" && h.newest[e.target] == 0 && !slices.Contains(first, e.target) {
+		if (e.kind == "RT" || e.kind == "RE") && h.newest[e.target] == 0 && !made[e.target] {
+			made[e.target] = true
 			first = append(first, e.target)
 		}
 	}
@@ -259,13 +301,15 @@ func (h *higgs) chunk(events []higgsEvent) {
 			return err
 		case "RE":
 			return h.write(w, e.actor, post.Draft{Content: posts.Content{Text: "reply"}, ReplyTo: was[e.target]})
-		default:
+		case "MT":
 			return h.write(w, e.actor, post.Draft{Content: posts.Content{Text: fmt.Sprintf("hello @u%d", e.target)}})
+		default:
+			return h.write(w, e.actor, post.Draft{Content: posts.Content{Text: "hello"}})
 		}
 	})
 }
 
-func (h *higgs) write(w *world, by uint64, d post.Draft) error {
+func (h *replay) write(w *world, by uint64, d post.Draft) error {
 	v, err := w.Posts.Create(context.Background(), by, d)
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -274,7 +318,7 @@ func (h *higgs) write(w *world, by uint64, d post.Draft) error {
 }
 
 // plain returns the homes of the readers as a plain program makes them.
-func (h *higgs) plain() [][]hometest.Entry {
+func (h *replay) plain() [][]hometest.Entry {
 	h.t.Helper()
 	w := hometest.World{Now: h.a.Now(), Posts: map[uint64]*posts.Post{}, Follows: map[hometest.Pair]hometest.Follow{}, Window: 80, Reach: 800}
 	for _, p := range h.follows {
@@ -300,7 +344,7 @@ func (h *higgs) plain() [][]hometest.Entry {
 }
 
 // settings are the ways in which a home is read.
-func (h *higgs) settings() map[string]*home.Service {
+func (h *replay) settings() map[string]*home.Service {
 	lines, err := timeline.NewLocal(timeline.Config{MaxBytes: 64 << 20})
 	if err != nil {
 		h.t.Fatal(err)
