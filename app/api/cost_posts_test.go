@@ -3,8 +3,10 @@ package api_test
 import (
 	"fmt"
 	"net/http"
+	"time"
 
 	"kith/app/post"
+	"kith/repo/waittest"
 )
 
 // postCases are the requests about posts: about one that many answered, favoured and
@@ -37,10 +39,14 @@ func (w *costWorld) postCases() map[string][]compared {
 		cases["POST "+one+"/"+deed] = both(act(star, big, deed), act(small, few, deed))
 	}
 	cases["GET /api/v1/accounts/:id/statuses"] = both(getting(hoarder, at(star, "/statuses")), getting(small, at(other, "/statuses")))
-	for _, list := range []string{"/api/v1/favourites", "/api/v1/bookmarks", "/api/v1/replies/received", "/api/v1/timelines/home"} {
+	for _, list := range []string{"/api/v1/favourites", "/api/v1/bookmarks", "/api/v1/replies/received"} {
 		cases["GET "+list] = both(getting(hoarder, list), getting(small, list))
 	}
-	cases["POST /api/v1/timelines/home/refresh"] = both(request{as: hoarder, method: http.MethodPost, path: "/api/v1/timelines/home/refresh"}, request{as: small, method: http.MethodPost, path: "/api/v1/timelines/home/refresh"})
+	home := func(method, path string) []compared {
+		return both(request{as: hoarder, method: method, path: path, before: w.built}, request{as: small, method: method, path: path})
+	}
+	cases["GET "+homePath] = home(http.MethodGet, homePath)
+	cases["POST "+homePath+"/refresh"] = home(http.MethodPost, homePath+"/refresh")
 	preferring := func(as uint64) request {
 		return request{as: as, method: http.MethodPost, path: "/api/v1/preferences", body: `{"reading:promotions":true}`}
 	}
@@ -48,6 +54,18 @@ func (w *costWorld) postCases() map[string][]compared {
 	cases["GET /api/v1/markers"] = both(getting(hoarder, "/api/v1/markers?timeline[]=home&timeline[]=notifications"), getting(small, "/api/v1/markers?timeline[]=home"))
 	cases["POST /api/v1/markers"] = both(moving(hoarder, big), moving(small, few))
 	return cases
+}
+
+const homePath = "/api/v1/timelines/home"
+
+// built waits until the home of hoarder is kept ready: who follows so many may be told to come
+// again, while it is built.
+func (w *costWorld) built() {
+	waittest.Until(w.t, time.Minute, "the home of hoarder is built", func() bool {
+		w.answer.reset()
+		w.server.ServeHTTP(&w.answer, getting(hoarder, homePath).http(w))
+		return w.answer.status == http.StatusOK
+	})
 }
 
 func moving(as, to uint64) request {

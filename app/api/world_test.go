@@ -117,7 +117,9 @@ func servicesOfPosts(t testing.TB, pool *sqlx.DB, r relation.Rows, a post.Accoun
 	pusher := home.NewPusher(home.PushConfig{Followers: followed{r}, Authors: feeds, Edits: edits, Posts: stored, Lines: lines, Limit: 1000, Now: now})
 	runner.Handle(task.Push, pusher.Push)
 	runner.Start()
-	return s, home.New(home.Config{Relations: followed{r}, Posts: stored, Feeds: feeds, Lines: lines, Now: now, Push: true})
+	homes := home.New(home.Config{Relations: followed{r}, Posts: stored, Feeds: feeds, Lines: lines, Now: now, Push: true})
+	t.Cleanup(homes.Close)
+	return s, homes
 }
 
 // world is a server with people in it.

@@ -11,81 +11,98 @@ import (
 	"kith/repo/post"
 )
 
-// gatherer collects events of many authors, those nearest to an id. It reads the feeds of
-// all, in a few multi-gets, and goes to the table of posts only for authors whose feeds end
-// before enough events are found.
+// gatherer collects events of many authors, those nearest to an id. It is handed their feeds
+// some at a time, and goes to the table of posts only for authors whose feeds end before
+// enough events are found.
 //
 // Of each author it knows all events between the id and a reach. Events past the farthest
 // reach of any author may be missed, so an author whose reach is too near is read further:
 // first its feed as a whole, then the table, a part at a time.
 type gatherer struct {
-	posts   Posts
-	from    uint64 // the id; 0: the newest
-	up      bool   // events above from, the oldest of them; else below
-	enough  int
-	authors []author
-	heap    []*author // of those who have more, the one with the nearest first
+	posts  Posts
+	from   uint64 // the id; 0: the newest
+	up     bool   // events above from, the oldest of them; else below
+	enough int
+
+	found   []event.Event // of the feeds so far, nearest to from first
+	reach   uint64        // the id up to which nothing of these feeds is missing in found
+	authors []author      // the first stands for found, the others are of the feeds that are being added
+	heap    []*author     // of those who have more, the one with the nearest first
+	room    []event.Event // of the heads of feeds
 }
 
-// source is the feed of an author, of which the head is read.
-type source struct {
-	feed.Row
-	head  []event.Event
-	floor uint64 // of the head
+// below gathers the newest events below an id; 0: of all.
+func below(posts Posts, from uint64, enough int) *gatherer {
+	return &gatherer{posts: posts, from: from, enough: enough}
 }
 
-// sources reads the heads of feeds.
-func sources(rows []feed.Row) ([]source, error) {
-	all, room := make([]source, len(rows)), make([]event.Event, 0, len(rows)*feed.HeadEvents)
-	for i, row := range rows {
-		from := len(room)
-		var floor uint64
-		var err error
-		if room, floor, err = row.Head(room); err != nil {
-			return nil, err
-		}
-		all[i] = source{row, room[from:len(room):len(room)], floor}
+// above gathers the oldest events above an id.
+func above(posts Posts, from uint64, enough int) *gatherer {
+	g := &gatherer{posts: posts, from: from, up: true, enough: enough}
+	g.reach = g.limit()
+	return g
+}
+
+// limit is the reach past which there is nothing.
+func (g *gatherer) limit() uint64 {
+	if g.up {
+		return repo.IDRange{}.Below()
 	}
-	return all, nil
+	return 0
 }
+
+// end reports whether nothing lies past what was found.
+func (g *gatherer) end() bool { return g.reach == g.limit() }
 
 type author struct {
 	row   *feed.Row
 	found []event.Event // nearest to from first
 	next  int           // of found
 	// reach is the id up to which found has all events between it and from, itself among
-	// them; done says that there are none past it.
+	// them; done says that there are none past it, or that they do not matter.
 	reach uint64
 	done  bool
 	whole bool // all of row was read
 }
 
-// gather returns the enough events of authors that are nearest to an id, newest first, and
-// whether there are no others on that side. Reach is the id up to which nothing is missed.
-func gather(ctx context.Context, feeds []source, posts Posts, from uint64, up bool, enough int) (found []event.Event, reach uint64, end bool, err error) {
-	g := gatherer{posts: posts, from: from, up: up, enough: enough, authors: make([]author, len(feeds)), heap: make([]*author, 0, len(feeds))}
-	for i := range feeds {
-		g.authors[i].row = &feeds[i].Row
-		g.take(&g.authors[i], feeds[i].head, feeds[i].floor)
-	}
-	for {
-		found = g.nearest()
-		reach = 0
-		switch {
-		case len(found) == enough:
-			reach = found[enough-1].ID
-		case up:
-			reach = repo.IDRange{}.Below()
+// add adds the feeds of other authors.
+func (g *gatherer) add(ctx context.Context, rows []feed.Row) error {
+	g.authors = append(slices.Grow(g.authors[:0], len(rows)+1), author{found: g.found, done: true})
+	g.room = slices.Grow(g.room[:0], len(rows)*feed.HeadEvents)
+	for i := range rows {
+		row := &rows[i]
+		if last := row.LastID; last == 0 || !g.up && last < g.reach || g.up && last <= g.from {
+			continue
 		}
-		near := g.tooNear(reach)
-		if len(near) == 0 {
-			if up {
-				slices.Reverse(found)
+		at := len(g.room)
+		all, floor, err := row.Head(g.room)
+		if err != nil {
+			return err
+		}
+		g.room = all
+		g.authors = append(g.authors, author{row: row})
+		g.take(&g.authors[len(g.authors)-1], all[at:len(all):len(all)], floor)
+	}
+	for before := g.reach; ; {
+		found := g.nearest()
+		g.reach = g.limit()
+		if len(found) == g.enough && !g.all() {
+			g.reach = found[g.enough-1].ID
+		}
+		if g.past(g.reach, before) {
+			g.reach = before
+			n := slices.IndexFunc(found, func(e event.Event) bool { return g.past(e.ID, before) })
+			if n >= 0 {
+				found = found[:n]
 			}
-			return found, reach, g.end(), nil
+		}
+		near := g.tooNear(g.reach)
+		if len(near) == 0 {
+			g.found = found
+			return nil
 		}
 		if err := g.further(ctx, near); err != nil {
-			return nil, 0, false, err
+			return err
 		}
 	}
 }
@@ -116,7 +133,7 @@ func (g *gatherer) take(a *author, all []event.Event, floor uint64) {
 	}
 }
 
-// nearest returns the enough events nearest to from, of those found, nearest first.
+// nearest returns the enough events nearest to from, of those found, nearest first, each once.
 func (g *gatherer) nearest() (out []event.Event) {
 	g.heap = g.heap[:0]
 	for i := range g.authors {
@@ -130,7 +147,9 @@ func (g *gatherer) nearest() (out []event.Event) {
 	}
 	for len(g.heap) > 0 && len(out) < g.enough {
 		a := g.heap[0]
-		out = append(out, a.found[a.next])
+		if e := a.found[a.next]; len(out) == 0 || out[len(out)-1].ID != e.ID {
+			out = append(out, e)
+		}
 		if a.next++; a.next == len(a.found) {
 			last := len(g.heap) - 1
 			g.heap[0], g.heap = g.heap[last], g.heap[:last]
@@ -160,8 +179,8 @@ func (g *gatherer) sink(i int) {
 // first is the id of the next event of an author in the heap.
 func (a *author) first() uint64 { return a.found[a.next].ID }
 
-// end reports whether there is nothing but the nearest events.
-func (g *gatherer) end() bool {
+// all reports whether the authors have nothing but the nearest events.
+func (g *gatherer) all() bool {
 	return len(g.heap) == 0 && !slices.ContainsFunc(g.authors, func(a author) bool { return !a.done })
 }
 

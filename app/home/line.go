@@ -23,25 +23,35 @@ const Late = DefaultRecheck + slack
 // load returns the reader's line with all that is not pushed: from memcached where one is
 // held that is good, else built anew. Events that are pushed come into what is held by
 // themselves; those of the reader, and of authors who are too big, are read each time.
+//
+// A line that another reading began to build may lack what was posted or followed before
+// this one began. So after that, what memcached holds then is looked at again.
 func (r *read) load(ctx context.Context) (timeline.Line, error) {
+	for waited := false; ; waited = true {
+		if l, ok, err := r.hot(ctx); ok || err != nil {
+			return l, err
+		}
+		l, mine, err := r.built(ctx)
+		if err != nil || mine || waited && l.RowVer == r.row.Ver {
+			return l, err
+		}
+	}
+}
+
+// hot returns what memcached holds, if that is good.
+func (r *read) hot(ctx context.Context) (l timeline.Line, ok bool, err error) {
 	l, token, ok := r.cfg.Lines.Load(ctx, r.viewer.ID)
 	if ok {
-		var err error
-		if ok, err = r.good(&l); err != nil {
-			return l, err
-		}
+		ok, err = r.good(&l)
 	}
-	if ok {
-		whole, err := r.pull(ctx, &l)
-		if err != nil {
-			return l, err
-		}
-		if whole {
-			r.cfg.Metrics.hot.Inc()
-			return l, r.compact(ctx, token, l)
-		}
+	if ok && err == nil {
+		ok, err = r.pull(ctx, &l)
 	}
-	return r.build(ctx)
+	if !ok || err != nil {
+		return l, false, err
+	}
+	r.cfg.Metrics.hot.Inc()
+	return l, true, r.compact(ctx, token, l)
 }
 
 // compact stores a line again to which much was pushed, and saves it.
@@ -75,20 +85,13 @@ func (r *read) good(l *timeline.Line) (bool, error) {
 // is kept.
 func (r *read) build(ctx context.Context) (timeline.Line, error) {
 	token := r.cfg.Lines.Begin(ctx, r.viewer.ID)
-	r.feeds = nil
 	l := timeline.Line{RowVer: r.row.Ver, BuiltAt: r.viewer.Now}
-	follows, err := r.cfg.Relations.Following(ctx, r.row)
+	ids, err := r.cfg.Relations.Following(ctx, r.row)
 	if err == nil {
 		l.Follows, err = r.followed()
 	}
-	if err != nil {
-		return l, err
-	}
-	ids := append(follows, r.viewer.ID)
-	rows, missing := r.cfg.Feeds.Cached(ctx, ids)
-	warm, err := r.renew(ctx, &l, ids, len(missing))
-	if err == nil && !warm {
-		err = r.gather(ctx, &l, ids, rows, missing)
+	if err == nil {
+		err = r.collect(ctx, &l, append(ids, r.viewer.ID))
 	}
 	if err != nil {
 		return l, err
@@ -97,37 +100,55 @@ func (r *read) build(ctx context.Context) (timeline.Line, error) {
 	return l, err
 }
 
-// gather makes the line from feeds alone.
-func (r *read) gather(ctx context.Context, l *timeline.Line, ids []uint64, rows []feed.Row, missing []int) error {
-	r.cfg.Metrics.cold.Inc()
-	loaded, err := r.cfg.Feeds.Rows(ctx, pick(ids, missing))
-	if err != nil {
+// collect puts into a line what authors posted, of all or since the warm row.
+func (r *read) collect(ctx context.Context, l *timeline.Line, ids []uint64) error {
+	first := ids[:min(len(ids), r.cfg.AtOnce)]
+	rows, missing := r.cfg.Feeds.Cached(ctx, first)
+	g := below(r.cfg.Posts, 0, r.cfg.Cap)
+	changed, warm, err := r.renew(ctx, l, g, ids, len(missing))
+	switch {
+	case err != nil:
 		return err
-	}
-	for i, at := range missing {
-		rows[at] = loaded[i]
-	}
-	l.Pulled = r.pulled(ids, func(i int) uint32 { return rows[i].PulledSince })
-	if r.feeds, err = sources(rows); err != nil {
-		return err
-	}
-	var end bool
-	l.Events, l.Floor, end, err = gather(ctx, r.feeds, r.cfg.Posts, 0, false, r.cfg.Cap)
-	if end {
-		l.Floor = 0
-	}
-	return err
-}
-
-// pulled returns those of authors whose events are not pushed; since is their PulledSince.
-func (r *read) pulled(ids []uint64, since func(i int) uint32) (out []uint64) {
-	for i, id := range ids {
-		if id != r.viewer.ID && (!r.cfg.Push || since(i) != 0) {
-			out = append(out, id)
+	case warm:
+		r.cfg.Metrics.warm.Inc()
+		rows, ids = nil, changed
+	default:
+		r.cfg.Metrics.cold.Inc()
+		ids = ids[len(first):]
+		loaded, err := r.cfg.Feeds.Rows(ctx, pick(first, missing))
+		if err != nil {
+			return err
+		}
+		for i, at := range missing {
+			rows[at] = loaded[i]
 		}
 	}
-	slices.Sort(out)
-	return out
+	for {
+		for i := range rows {
+			if !warm && r.pulls(rows[i].ID, rows[i].PulledSince) {
+				l.Pulled = append(l.Pulled, rows[i].ID)
+			}
+		}
+		if err := g.add(ctx, rows); err != nil {
+			return err
+		}
+		if len(ids) == 0 {
+			break
+		}
+		n := min(len(ids), r.cfg.AtOnce)
+		if rows, err = r.cfg.Feeds.Rows(ctx, ids[:n]); err != nil {
+			return err
+		}
+		ids = ids[n:]
+	}
+	slices.Sort(l.Pulled)
+	l.Events, l.Floor = g.found, g.reach
+	return nil
+}
+
+// pulls reports whether the events of an author are not pushed, who is not since a time.
+func (r *read) pulls(id uint64, since uint32) bool {
+	return id != r.viewer.ID && (!r.cfg.Push || since != 0)
 }
 
 // pick returns some of ids.
@@ -142,31 +163,38 @@ func pick(ids []uint64, at []int) []uint64 {
 // pull adds what the reader and the authors who are not pushed did since the line was built,
 // and reports whether it found all of that.
 func (r *read) pull(ctx context.Context, l *timeline.Line) (whole bool, err error) {
-	rows, err := r.cfg.Feeds.Rows(ctx, append(slices.Clone(l.Pulled), r.viewer.ID))
-	if err != nil {
-		return false, err
-	}
 	since := max(l.Floor, event.First(l.BuiltAt.Add(-slack)))
-	for i := range rows {
-		if whole = rows[i].LastID < since; whole {
-			continue
+	for part := range slices.Chunk(append(slices.Clone(l.Pulled), r.viewer.ID), r.cfg.AtOnce) {
+		rows, err := r.cfg.Feeds.Rows(ctx, part)
+		if err != nil {
+			return false, err
 		}
-		for _, events := range []func([]event.Event) ([]event.Event, uint64, error){rows[i].Head, rows[i].Events} {
-			var found []event.Event
-			var floor uint64
-			if found, floor, err = events(nil); err != nil {
+		for i := range rows {
+			if whole, err := newer(&rows[i], since, l); err != nil || !whole {
 				return false, err
 			}
-			if whole = floor <= since; whole {
-				add(l, found, since)
-				break
-			}
-		}
-		if !whole {
-			return false, nil
 		}
 	}
 	return true, nil
+}
+
+// newer adds what an author did from an id on to a line, and reports whether its feed has all
+// of that.
+func newer(row *feed.Row, since uint64, l *timeline.Line) (bool, error) {
+	if row.LastID < since {
+		return true, nil
+	}
+	for _, events := range []func([]event.Event) ([]event.Event, uint64, error){row.Head, row.Events} {
+		found, floor, err := events(nil)
+		if err != nil {
+			return false, err
+		}
+		if floor <= since {
+			add(l, found, since)
+			return true, nil
+		}
+	}
+	return false, nil
 }
 
 // add adds the events of one author to a line, from an id on.

@@ -72,17 +72,21 @@ type Config struct {
 	// was built are not read again.
 	Stale time.Duration
 	// WarmFrom is of how many followed authors the feeds must be missing in the cache, and of
-	// half of all, for the warm row to be read: 50.
+	// half of all, for the warm row to be read: 50. The first AtOnce of them tell.
 	WarmFrom int
+	// AtOnce is how many feeds are in memory at once for one reading, 1,000.
+	AtOnce int
 }
 
 // Service reads homes. It is safe for concurrent use.
 type Service struct {
-	cfg   Config
-	rules Rules
+	cfg    Config
+	rules  Rules
+	builds *builds
+	watch  bool
 }
 
-// New makes a Service.
+// New makes a Service. Close it.
 func New(cfg Config) *Service {
 	cfg.Cap = cmp.Or(cfg.Cap, 800)
 	cfg.Window = cmp.Or(cfg.Window, 80)
@@ -90,6 +94,7 @@ func New(cfg Config) *Service {
 	cfg.MaxSpan = cmp.Or(cfg.MaxSpan, 20_000)
 	cfg.Stale = cmp.Or(cfg.Stale, 10*time.Minute)
 	cfg.WarmFrom = cmp.Or(cfg.WarmFrom, 50)
+	cfg.AtOnce = cmp.Or(cfg.AtOnce, 1000)
 	if cfg.Warm == nil {
 		cfg.Warm = none{}
 	}
@@ -97,8 +102,11 @@ func New(cfg Config) *Service {
 		cfg.Metrics = NewMetrics(nil)
 	}
 	cfg.Log = cmp.Or(cfg.Log, slog.New(slog.DiscardHandler))
-	return &Service{cfg, NewRules(cfg.Window)}
+	return &Service{cfg: cfg, rules: NewRules(cfg.Window), builds: newBuilds()}
 }
+
+// Close ends the building of lines in the background.
+func (s *Service) Close() { s.builds.close() }
 
 // DefaultRecheck is how old a line may be before it is built anew.
 const DefaultRecheck = 5 * time.Minute
@@ -149,9 +157,10 @@ type read struct {
 	first, end int // the events of the line that the span has; 0 and 0: none
 
 	span     Span
-	low      uint64   // nothing is missing in the span from here on
-	high     uint64   // up to here; 0: up to now
-	feeds    []source // of all whom the reader follows, and the reader's, once they are needed
+	low      uint64     // nothing is missing in the span from here on
+	high     uint64     // up to here; 0: up to now
+	heard    []uint64   // those whom the reader hears, once they are needed
+	feeds    []feed.Row // of them, where they are few
 	verdicts map[uint64]Verdict
 	posts    map[uint64]*post.Post
 
@@ -275,23 +284,23 @@ func (r *read) extend(ctx context.Context, need Need, n int) error {
 		r.ofLine()
 		return r.sift(ctx)
 	}
-	feeds, err := r.heard(ctx)
-	if err != nil {
+	older, newer := below(r.cfg.Posts, r.low, n), above(r.cfg.Posts, r.high, n)
+	var wanted []*gatherer
+	if need.Down {
+		wanted = append(wanted, older)
+	}
+	if need.Up {
+		wanted = append(wanted, newer)
+	}
+	if err := r.gather(ctx, wanted); err != nil {
 		return err
 	}
 	if need.Down {
-		found, reach, end, err := gather(ctx, feeds, r.cfg.Posts, r.low, false, n)
-		if err != nil {
-			return err
-		}
-		r.span.Events, r.low, r.span.Bottom = append(r.span.Events, found...), reach, end
+		r.span.Events, r.low, r.span.Bottom = append(r.span.Events, older.found...), older.reach, older.end()
 	}
 	if need.Up {
-		found, reach, end, err := gather(ctx, feeds, r.cfg.Posts, r.high, true, n)
-		if err != nil {
-			return err
-		}
-		r.span.Events, r.high, r.span.Top = append(found, r.span.Events...), reach, end
+		slices.Reverse(newer.found)
+		r.span.Events, r.high, r.span.Top = append(newer.found, r.span.Events...), newer.reach, newer.end()
 	}
 	return r.sift(ctx)
 }
@@ -306,41 +315,60 @@ func (r *read) ofLine() {
 	}
 }
 
-// heard returns the feeds of those who may have events of this home: not muted, say.
-func (r *read) heard(ctx context.Context) ([]source, error) {
-	if err := r.loadFeeds(ctx); err != nil {
-		return nil, err
+// gather gathers from the feeds of all whom the reader hears.
+func (r *read) gather(ctx context.Context, wanted []*gatherer) error {
+	if err := r.hear(ctx); err != nil {
+		return err
 	}
-	ids := make([]uint64, len(r.feeds))
-	for i := range r.feeds {
-		ids[i] = r.feeds[i].ID
-	}
-	if err := r.relate(ctx, slices.Clone(ids)); err != nil {
-		return nil, err
-	}
-	out := make([]source, 0, len(ids))
-	for i, id := range ids {
-		if r.viewer.sift(event.Event{ID: 1, Author: id}).reason == Stands {
-			out = append(out, r.feeds[i])
+	for part := range slices.Chunk(r.heard, r.cfg.AtOnce) {
+		rows := r.feeds
+		if rows == nil {
+			var err error
+			if rows, err = r.cfg.Feeds.Rows(ctx, part); err != nil {
+				return err
+			}
+		}
+		if len(part) == len(r.heard) {
+			r.feeds = rows // a page may come again
+		}
+		for _, g := range wanted {
+			if err := g.add(ctx, rows); err != nil {
+				return err
+			}
 		}
 	}
-	return out, nil
+	return nil
 }
 
-// loadFeeds loads the feeds of all whom the reader follows, and the reader's.
-func (r *read) loadFeeds(ctx context.Context) error {
-	if r.feeds != nil {
+// hear finds those whom the reader hears: itself, and those whom it follows and does not mute.
+func (r *read) hear(ctx context.Context) error {
+	if r.heard != nil {
 		return nil
 	}
 	follows, err := r.cfg.Relations.Following(ctx, r.row)
 	if err != nil {
 		return err
 	}
-	rows, err := r.cfg.Feeds.Rows(ctx, append(follows, r.viewer.ID))
-	if err == nil {
-		r.feeds, err = sources(rows)
+	heard := append(make([]uint64, 0, len(follows)+1), r.viewer.ID)
+	for part := range slices.Chunk(follows, r.cfg.AtOnce) {
+		rels, options, err := r.cfg.Relations.Rels(ctx, r.row, part, list.IsMuting|list.HasOption)
+		if err != nil {
+			return err
+		}
+		for i, id := range part {
+			rel := Relation{Rel: rels[i]}
+			if rel.Rel&list.IsMuting != 0 && rel.Rel&list.HasOption != 0 {
+				if rel.Option, err = options.Of(id); err != nil {
+					return err
+				}
+			}
+			if !r.viewer.mutes(rel) {
+				heard = append(heard, id)
+			}
+		}
 	}
-	return err
+	r.heard = heard
+	return nil
 }
 
 // sift brings the verdicts of a span in line with its events.

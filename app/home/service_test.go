@@ -48,6 +48,7 @@ type config struct {
 	tasks       func(*apptask.Runner) post.Runner
 	every       time.Duration // see posttest.Config
 	maxSpan     int
+	atOnce      int
 }
 
 const patience = 30 * time.Second
@@ -67,13 +68,14 @@ func newWorld(t testing.TB, c config) *world {
 		w.warm = timeline.NewStore(pool, w.Now, slog.New(slog.DiscardHandler))
 		warm = w.warm
 	}
-	w.Service = home.New(home.Config{Warm: warm, WarmFrom: 1, Stale: time.Second, Metrics: home.NewMetrics(w.metrics), Relations: w.Rows, Posts: w.Stored, Feeds: w.Feeds, Lines: c.lines, Now: w.Now,
+	w.Service = home.New(home.Config{AtOnce: c.atOnce, Warm: warm, WarmFrom: 1, Stale: time.Second, Metrics: home.NewMetrics(w.metrics), Relations: w.Rows, Posts: w.Stored, Feeds: w.Feeds, Lines: c.lines, Now: w.Now,
 		Cap: c.cap, Window: c.window, Push: !c.noPush, Recheck: c.recheck, MaxSpan: c.maxSpan, Ahead: func(ctx context.Context, reader uint64) context.Context {
 			if w.ahead == nil {
 				return ctx
 			}
 			return w.ahead(ctx, reader)
 		}})
+	t.Cleanup(w.Service.Close)
 	edits := committer.New(w.Feeds, committer.Config{})
 	t.Cleanup(func() {
 		if err := edits.Close(context.Background()); err != nil {

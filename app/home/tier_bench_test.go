@@ -85,7 +85,9 @@ func many(tb testing.TB, w *world, author uint64, n int, first time.Time, every 
 }
 
 func (x *tiers) service(warm home.Warm, lines timeline.Lines) *home.Service {
-	return home.New(home.Config{WarmFrom: 1, Relations: x.Rows, Posts: x.Stored, Feeds: x.Feeds, Lines: lines, Warm: warm, Now: x.Now, Push: true})
+	s := home.New(home.Config{WarmFrom: 1, Relations: x.Rows, Posts: x.Stored, Feeds: x.Feeds, Lines: lines, Warm: warm, Now: x.Now, Push: true})
+	x.tb.Cleanup(s.Close)
+	return s
 }
 
 func (x *tiers) page(s *home.Service, before uint64) home.Items {

@@ -232,6 +232,7 @@ func plainInAll(t *testing.T, seeds uint64) {
 		"cold": {}, "hot": {config: config{lines: local(t)}}, "no push": {config: config{lines: local(t), noPush: true}},
 		"some pulled": {config: config{lines: local(t), limit: 3}}, "short": {config: config{lines: local(t), cap: 10}},
 		"warm": {config: config{lines: local(t), warm: true}}, "warm and short, no push": {config: config{lines: local(t), warm: true, cap: 10, noPush: true}},
+		"few at once": {config: config{lines: local(t), warm: true, cap: 10, atOnce: 2}}, "few at once, no push": {config: config{lines: local(t), noPush: true, atOnce: 1}},
 		"memcached flushed": {memcached: true}, "two processes, one killed": {memcached: true, processes: 2},
 	} {
 		t.Run(name, func(t *testing.T) {

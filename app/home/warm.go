@@ -10,8 +10,6 @@ import (
 
 	"kith/app"
 	"kith/repo"
-	"kith/repo/event"
-	"kith/repo/feed"
 	"kith/repo/timeline"
 )
 
@@ -51,62 +49,39 @@ func (r *read) turn(t time.Time) int64 {
 // it lacks.
 func (s *Service) future(l *timeline.Line) bool { return l.BuiltAt.After(s.cfg.Now().Add(slack)) }
 
-// renew makes the line from the warm row and what was posted since, where most feeds are not
-// cached: the database is first asked which of them changed, and most have not. Where they
-// are cached, the row would save nothing. It reports whether it did.
+// renew begins a line with the warm row, where most of the feeds are not cached: the database
+// is asked which of them changed since, and most have not. Where they are cached, the row
+// would save nothing. It returns whose feeds are to be read, and whether it did.
 //
 // All that changed feeds have above the floor of the row is taken: posts of the past are
-// imported, and feeds come late out of a cache. The floor rises to where the shortest of
-// these feeds ends: below, it may lack what was imported, too.
-func (r *read) renew(ctx context.Context, l *timeline.Line, ids []uint64, missing int) (bool, error) {
-	if missing < r.cfg.WarmFrom || missing < len(ids)/2 {
-		return false, nil
+// imported, and feeds come late out of a cache.
+func (r *read) renew(ctx context.Context, l *timeline.Line, g *gatherer, ids []uint64, missing int) (changed []uint64, ok bool, err error) {
+	if missing < r.cfg.WarmFrom || missing < min(len(ids), r.cfg.AtOnce)/2 {
+		return nil, false, nil
 	}
 	base, ok := r.base(ctx, l)
 	if !ok {
-		return false, nil
+		return nil, false, nil
 	}
-	since := base.BuiltAt.Add(-r.cfg.Stale - slack)
-	lasts, err := r.cfg.Feeds.Lasts(ctx, ids)
-	if err != nil {
-		return false, err
-	}
-	var changed []uint64
-	for _, id := range ids {
-		if int64(lasts[id].UpdatedAt) >= since.Unix() {
-			changed = append(changed, id)
+	since := base.BuiltAt.Add(-r.cfg.Stale - slack).Unix()
+	for part := range slices.Chunk(ids, r.cfg.AtOnce) {
+		lasts, err := r.cfg.Feeds.Lasts(ctx, part)
+		if err != nil {
+			return nil, false, err
+		}
+		for _, id := range part {
+			last := lasts[id]
+			if int64(last.UpdatedAt) >= since {
+				changed = append(changed, id)
+			}
+			if r.pulls(id, last.PulledSince) {
+				l.Pulled = append(l.Pulled, id)
+			}
 		}
 	}
-	rows, err := r.cfg.Feeds.Rows(ctx, changed)
-	if err != nil {
-		return false, err
-	}
-	fresh, floor, err := newer(rows, base.Floor)
-	if err != nil {
-		return false, err
-	}
-	l.Pulled = r.pulled(ids, func(i int) uint32 { return lasts[ids[i]].PulledSince })
-	l.Floor, l.Events = floor, base.Events
-	*l = l.Add(fresh).Cut(r.cfg.Cap)
-	r.cfg.Metrics.warm.Inc()
-	return true, nil
-}
-
-// newer returns the events of feeds from a floor on, and from where on they are all there.
-func newer(rows []feed.Row, floor uint64) (fresh []event.Event, whole uint64, err error) {
-	whole = floor
-	for i := range rows {
-		from := len(fresh)
-		var reach uint64
-		if fresh, reach, err = rows[i].Events(fresh); err != nil {
-			return nil, 0, err
-		}
-		whole = max(whole, reach)
-		if below := slices.IndexFunc(fresh[from:], func(e event.Event) bool { return e.ID < floor }); below >= 0 {
-			fresh = fresh[:from+below] // they are the newest first
-		}
-	}
-	return fresh, whole, nil
+	base = base.Cut(r.cfg.Cap)
+	g.found, g.reach = base.Events, base.Floor
+	return changed, true, nil
 }
 
 // save writes a line to its warm row, where that is older. A line is built once in Recheck

@@ -34,7 +34,7 @@ func (unsaved) Save(context.Context, uint64, timeline.Line) (bool, error) { retu
 // others.
 func (s *Service) Watch() *Service {
 	w := *s
-	w.cfg.Lines, w.cfg.Warm = watching{of: s.cfg.Lines}, unsaved{s.cfg.Warm}
+	w.cfg.Lines, w.cfg.Warm, w.watch = watching{of: s.cfg.Lines}, unsaved{s.cfg.Warm}, true
 	return &w
 }
 

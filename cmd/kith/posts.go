@@ -118,5 +118,6 @@ func (p *posts) close(ctx context.Context) error {
 		return nil
 	}
 	p.tasks.Close(ctx)
+	p.homes.Close()
 	return errors.Join(p.edits.Close(ctx), p.reactions.Close(ctx), p.lines.Close())
 }
