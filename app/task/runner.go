@@ -10,6 +10,8 @@
 //
 // The queue is bounded. A task that finds it full stays in the table, like those of a process
 // that ended, and is taken over by whoever has room: the claim that is left is the delay.
+// Where a claim runs out while its task waits or is carried out here, to take it over is to
+// claim it again: it does not stand in the queue twice, however long that is.
 package task
 
 import (
@@ -65,6 +67,9 @@ type Runner struct {
 	mu     sync.RWMutex // guards queue against Close
 	closed bool
 
+	heldMu sync.Mutex
+	held   map[task.Task]int // how often a task waits or is being carried out
+
 	failed       prometheus.Counter
 	backlog, age prometheus.Gauge
 }
@@ -79,7 +84,7 @@ func New(cfg Config) *Runner {
 	if cfg.Now == nil {
 		cfg.Now = time.Now
 	}
-	r := &Runner{cfg: cfg, queue: make(chan task.Task, cfg.Queue), done: make(chan task.Task, maxDone), quit: make(chan struct{}), cut: func() {}}
+	r := &Runner{cfg: cfg, queue: make(chan task.Task, cfg.Queue), done: make(chan task.Task, maxDone), quit: make(chan struct{}), cut: func() {}, held: map[task.Task]int{}}
 	r.failed = prometheus.NewCounter(prometheus.CounterOpts{Name: "kith_tasks_failed_total", Help: "Tasks that failed and will be tried again."})
 	r.backlog = prometheus.NewGauge(prometheus.GaugeOpts{Name: "kith_tasks", Help: "Tasks that are not done yet, of all processes; counted up to 10,000."})
 	r.age = prometheus.NewGauge(prometheus.GaugeOpts{Name: "kith_tasks_oldest_seconds", Help: "Age of the oldest task."})
@@ -142,6 +147,8 @@ func (r *Runner) Close(ctx context.Context) {
 
 // Do carries a task out at once. Where that fails it is tried again later.
 func (r *Runner) Do(ctx context.Context, t task.Task) error {
+	r.hold(t, 1)
+	defer r.hold(t, -1)
 	err := r.handle(ctx, t)
 	if err != nil {
 		r.failed.Inc()
@@ -172,13 +179,27 @@ func (r *Runner) Go(t task.Task) {
 	if r.closed {
 		return
 	}
+	r.hold(t, 1)
 	select {
 	case r.queue <- t:
 	default: // full: the task stays in the table
+		r.hold(t, -1)
 	}
 }
 
+// hold counts how often a task is here, and returns how often it is.
+func (r *Runner) hold(t task.Task, more int) int {
+	r.heldMu.Lock()
+	defer r.heldMu.Unlock()
+	n := r.held[t] + more
+	if r.held[t] = n; n == 0 {
+		delete(r.held, t)
+	}
+	return n
+}
+
 func (r *Runner) carryOut(ctx context.Context, t task.Task) {
+	defer r.hold(t, -1)
 	ctx, cancel := context.WithTimeout(ctx, r.cfg.Timeout)
 	defer cancel()
 	if err := r.handle(ctx, t); err != nil {
@@ -215,7 +236,9 @@ func (r *Runner) takeOver(ctx context.Context) {
 			r.cfg.Log.Warn("tasks cannot be taken over", "error", err)
 		}
 		for _, t := range found {
-			r.Go(t)
+			if r.hold(t, 0) == 0 {
+				r.Go(t)
+			}
 		}
 	}
 }

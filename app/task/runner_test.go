@@ -49,6 +49,45 @@ func (k *kept) finished() int {
 
 const patience = 30 * time.Second
 
+// again is a store in which a claim runs out at once.
+type again struct {
+	kept
+	claims int
+}
+
+func (a *again) Claim(context.Context, int) ([]task.Task, error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.claims++
+	return []task.Task{{ID: 1, Kind: task.Push}}, nil
+}
+
+// A task whose claim runs out while it is carried out here is not begun again.
+func TestRunner_ClaimedAgain(t *testing.T) {
+	store, begun, end := &again{}, make(chan struct{}, 100), make(chan struct{})
+	r := apptask.New(apptask.Config{Store: store, Every: time.Millisecond})
+	r.Handle(task.Push, func(context.Context, task.Task) error {
+		begun <- struct{}{}
+		<-end
+		return nil
+	})
+	r.Start()
+	<-begun
+	claims := func() int {
+		store.mu.Lock()
+		defer store.mu.Unlock()
+		return store.claims
+	}
+	before := claims()
+	waittest.Until(t, patience, "it is claimed again and again", func() bool { return claims() >= before+10 })
+	if n := len(begun); n > 0 {
+		t.Errorf("begun %d times more", n)
+	}
+	close(end)
+	<-begun // and again, since the store still has it
+	r.Close(t.Context())
+}
+
 // Tasks whose claims ran out are taken over. One that fails, or that nobody here knows, stays.
 func TestRunner_TakesOver(t *testing.T) {
 	store := &kept{tasks: []task.Task{{ID: 1, Kind: task.Push}, {ID: 2, Kind: 99}, {ID: 3, Kind: task.Settle}, {ID: 4, Kind: task.Push}}}
