@@ -18,9 +18,9 @@ func (s *Service) Look(ctx context.Context, id uint64) (post.Post, error) {
 	return p, app.From(err)
 }
 
-// Moderate hides a post, shows it again or deletes it, for administrators, and returns what
-// it was. A repost has nothing to hide: the refusal names what it reposts.
-func (s *Service) Moderate(ctx context.Context, id uint64, to post.State) (post.Post, error) {
+// Moderable returns a post that can be hidden, shown again or deleted. A repost has nothing
+// to hide: the refusal names what it reposts.
+func (s *Service) Moderable(ctx context.Context, id uint64) (post.Post, error) {
 	p, err := s.Look(ctx, id)
 	switch {
 	case err != nil:
@@ -29,6 +29,16 @@ func (s *Service) Moderate(ctx context.Context, id uint64, to post.State) (post.
 		return p, goneAlready(id)
 	case p.Origin != 0:
 		return p, app.Refuse(app.Unprocessable, fmt.Sprintf("%d is a repost by account %d: the post is %d", id, p.Author, p.Origin))
+	}
+	return p, nil
+}
+
+// Moderate hides a post, shows it again or deletes it, for administrators, and returns what
+// it was.
+func (s *Service) Moderate(ctx context.Context, id uint64, to post.State) (post.Post, error) {
+	p, err := s.Moderable(ctx, id)
+	if err != nil {
+		return p, err
 	}
 	err = s.SetState(ctx, p.Author, id, to)
 	if errors.Is(err, errUnknown) {

@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"kith/repo/account"
 	"kith/repo/dbtest"
 	"kith/repo/mysqld"
 )
@@ -94,6 +95,20 @@ func tryCurl(t *testing.T, p *process) {
 		out, err := exec.CommandContext(t.Context(), "sh", "-c", lines[i]).Output()
 		if err != nil || !strings.Contains(string(out), want) {
 			t.Errorf("%s\nanswers %s, %v, want %s in it", lines[i], out, err, want)
+		}
+	}
+}
+
+// What is printed to be typed names accounts that are there.
+func TestDev_SecondTerminal(t *testing.T) {
+	d := &devCmd{Dir: devFolder}
+	if said := secondTerminal(d, nil); !strings.Contains(said, " import ") || strings.Contains(said, "--account") {
+		t.Errorf("with an empty database: %s", said)
+	}
+	said := secondTerminal(d, []account.Account{{ID: 12}, {ID: 804100}})
+	for _, want := range []string{" timeline show --account 12\n", " token --account 804100 "} {
+		if !strings.Contains(said, want) {
+			t.Errorf("want %q in %s", want, said)
 		}
 	}
 }

@@ -155,7 +155,10 @@ type postUnhideCmd struct{ postWho }
 // Run shows the post again.
 func (c *postUnhideCmd) Run(ctx context.Context) error { return c.set(ctx, "shown", post.Live) }
 
-type postDeleteCmd struct{ postWho }
+type postDeleteCmd struct {
+	postWho
+	Yes bool `help:"Do it. Without it the command only says what it would delete."`
+}
 
 // Help is the text above the flags.
 func (postDeleteCmd) Help() string {
@@ -163,7 +166,18 @@ func (postDeleteCmd) Help() string {
 }
 
 // Run deletes the post.
-func (c *postDeleteCmd) Run(ctx context.Context) error { return c.set(ctx, "deleted", post.Deleted) }
+func (c *postDeleteCmd) Run(ctx context.Context) error {
+	if c.Yes {
+		return c.set(ctx, "deleted", post.Deleted)
+	}
+	return c.with(ctx, func(s *stack) error {
+		p, err := s.posts.service.Moderable(ctx, uint64(c.ID))
+		if err != nil {
+			return err
+		}
+		return wrong("this would delete post %s for ever: add --yes to do it", about(p))
+	})
+}
 
 // set gives the post a state and prints what the post is.
 func (c *postWho) set(ctx context.Context, done string, to post.State) error {

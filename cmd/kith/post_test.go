@@ -157,7 +157,9 @@ func TestPost(t *testing.T) {
 	s.answers("/statuses/"+first.ID, 404)
 	s.kith("post", "unhide", first.ID).wants(t)
 	s.answers("/statuses/"+first.ID, 200)
-	s.kith("post", "delete", first.ID).wants(t)
+	s.kith("post", "delete", first.ID).wantsExit(t, exitUsage, "this would delete post "+first.ID, "hello", "--yes")
+	s.answers("/statuses/"+first.ID, 200)
+	s.kith("post", "delete", "--yes", first.ID).wants(t)
 	s.answers("/statuses/"+first.ID, 404)
 	s.answers("/statuses/"+repost.ID, 404)
 	for _, id := range []string{first.ID, repost.ID} { // its reposts went with it
@@ -165,11 +167,12 @@ func TestPost(t *testing.T) {
 			t.Errorf("a deleted post is\n%s", out)
 		}
 	}
-	s.kith("post", "delete", reply.ID).wants(t)
+	s.kith("post", "delete", "--yes", reply.ID).wants(t)
 
-	for _, verb := range []string{"hide", "unhide", "delete"} {
-		s.kith("post", verb, first.ID).wantsRefusal(t, "post "+first.ID+" is deleted already")
-		s.kith("post", verb, "12345").wantsRefusal(t, "there is no post 12345")
+	for _, verb := range []string{"hide", "unhide", "delete", "delete --yes"} {
+		words := append([]string{"post"}, strings.Fields(verb)...)
+		s.kith(append(words, first.ID)...).wantsRefusal(t, "post "+first.ID+" is deleted already")
+		s.kith(append(words, "12345")...).wantsRefusal(t, "there is no post 12345")
 	}
 	again := s.repost("3", s.post("1", url.Values{"status": {"more"}}).ID)
 	s.kith("post", "hide", again.ID).wantsRefusal(t, again.ID+" is a repost by account 3", "the post is "+again.Reblog.ID)

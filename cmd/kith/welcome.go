@@ -43,7 +43,7 @@ func (s *stack) welcome(ctx context.Context, d *devCmd, l net.Listener, tokens *
 			return "", err
 		}
 	}
-	out.WriteString(secondTerminal(d))
+	out.WriteString(secondTerminal(d, people))
 	return out.String(), nil
 }
 
@@ -77,7 +77,7 @@ func (s *stack) writeTries(ctx context.Context, out *strings.Builder, base strin
 
 // secondTerminal says how to go on with companions, which look for the running server
 // in the folder that they are typed in.
-func secondTerminal(d *devCmd) string {
+func secondTerminal(d *devCmd, people []account.Account) string {
 	if filepath.Clean(d.Dir) != devFolder {
 		return ""
 	}
@@ -85,11 +85,13 @@ func secondTerminal(d *devCmd) string {
 	if !ownDatabase(d.Dir, d.Settings.MySQL.DSN.Reveal()) {
 		with = ", with KITH_MYSQL_DSN set as here"
 	}
-	return "In a second terminal, in this folder" + with + ":\n" + strings.ReplaceAll(`
+	lines := `
 kith import follows.txt.gz    # lines of: follower followee [unixtime]
-kith timeline show --account 1
 kith account list
-kith token --account 2        # act as somebody else
-
-`, "\nkith ", "\n"+os.Args[0]+" ")
+`
+	if len(people) > 0 {
+		one, other := people[0].ID, people[len(people)-1].ID
+		lines += fmt.Sprintf("kith timeline show --account %d\nkith token --account %d        # act as somebody else\n", one, other)
+	}
+	return "In a second terminal, in this folder" + with + ":\n" + strings.ReplaceAll(lines, "\nkith ", "\n"+os.Args[0]+" ") + "\n"
 }
