@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jmoiron/sqlx"
 	"github.com/prometheus/client_golang/prometheus"
 
 	"kith/app/home"
@@ -31,6 +32,7 @@ type world struct {
 	*posttest.World
 	*home.Service
 	t       testing.TB
+	pool    *sqlx.DB
 	lines   timeline.Lines
 	warm    *timeline.Store // nil: none
 	metrics *prometheus.Registry
@@ -49,6 +51,7 @@ type config struct {
 	every       time.Duration // see posttest.Config
 	maxSpan     int
 	atOnce      int
+	metrics     *prometheus.Registry // that has those of the cache
 }
 
 const patience = 30 * time.Second
@@ -61,8 +64,11 @@ func newWorld(t testing.TB, c config) *world {
 	if c.lines == nil {
 		c.lines = timeline.NewNone()
 	}
-	pool := dbtest.Open(t, db.Config{DSN: dbtest.DSN(t), MaxOpen: 32})
-	w := &world{t: t, World: posttest.New(t, posttest.Config{DB: pool, Cache: c.cache, Push: !c.noPush, Tasks: c.tasks, Every: c.every}), lines: c.lines, metrics: prometheus.NewRegistry()}
+	if c.metrics == nil {
+		c.metrics = prometheus.NewRegistry()
+	}
+	pool := dbtest.Open(t, db.Config{DSN: dbtest.DSN(t), MaxOpen: 32, Metrics: db.NewMetrics(c.metrics)})
+	w := &world{t: t, World: posttest.New(t, posttest.Config{DB: pool, Cache: c.cache, Push: !c.noPush, Tasks: c.tasks, Every: c.every}), pool: pool, lines: c.lines, metrics: c.metrics}
 	var warm home.Warm
 	if c.warm {
 		w.warm = timeline.NewStore(pool, w.Now, slog.New(slog.DiscardHandler))
@@ -113,9 +119,11 @@ func (w *world) from(tier string) (n int) {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	for _, m := range all[0].Metric {
-		if m.Label[0].GetValue() == tier {
-			n = int(m.Counter.GetValue())
+	for _, f := range all {
+		for _, m := range f.Metric {
+			if f.GetName() == "kith_home_lines_total" && m.Label[0].GetValue() == tier {
+				n = int(m.Counter.GetValue())
+			}
 		}
 	}
 	return n

@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
+
 	"kith/app/home"
 	"kith/app/post/posttest"
 	"kith/repo/cache"
@@ -35,7 +37,8 @@ type tiers struct {
 func newTiers(tb testing.TB, authors, each int) *tiers {
 	tb.Helper()
 	server := memcachetest.Start(tb, "-m", "512")
-	servers, err := memcache.New(memcache.Config{Servers: []string{server.Addr}, Timeout: time.Second})
+	metrics := prometheus.NewRegistry()
+	servers, err := memcache.New(memcache.Config{Servers: []string{server.Addr}, Timeout: time.Second, Registerer: metrics})
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -48,8 +51,8 @@ func newTiers(tb testing.TB, authors, each int) *tiers {
 		tb.Fatal(err)
 	}
 	tb.Cleanup(func() { c.Close(); servers.Close() })
-	pool := dbtest.Open(tb, db.Config{DSN: dbtest.DSN(tb), MaxOpen: 32})
-	w := &world{World: posttest.New(tb, posttest.Config{DB: pool, Cache: c}), lines: lines}
+	pool := dbtest.Open(tb, db.Config{DSN: dbtest.DSN(tb), MaxOpen: 32, Metrics: db.NewMetrics(metrics)})
+	w := &world{World: posttest.New(tb, posttest.Config{DB: pool, Cache: c, Every: time.Hour}), pool: pool, lines: lines, metrics: metrics}
 	x := &tiers{world: w, tb: tb, server: server, warm: timeline.NewStore(pool, w.Now, slog.Default())}
 	people := w.People(authors + 1)
 	x.reader = people[authors]
