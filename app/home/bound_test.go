@@ -139,15 +139,15 @@ func TestRules_Page_Rounds(t *testing.T) {
 		{"all shown", func(int) bool { return false }, 1, 25},
 		{"one in six is not", func(i int) bool { return i%6 == 2 }, 1, 25},
 		{"every second is not", func(i int) bool { return i%2 == 0 }, 2, 50},
-		{"half of them in the way", func(i int) bool { return i > 1000 }, 10, 2000},
-		{"nothing is", func(int) bool { return true }, 12, 2600},
+		{"a thousand in the way", func(i int) bool { return i > 9000 }, 10, 2000},
+		{"nothing is", func(int) bool { return true }, 14, 13_000},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			w := tableStory()
 			w.rules = home.NewRules(80)
 			w.Window, w.Reach = w.rules.Window, w.rules.Reach
-			w.posts(500, stranger)
-			for i := range 2000 {
+			w.posts(2000, stranger)
+			for i := range 10_000 {
 				var id uint64
 				if i%5 == 0 {
 					id = w.repost(b, w.order[i/5]) // nothing else brings it

@@ -113,11 +113,12 @@
 // the work, whatever anybody does. Both count events, which no tier sees differently. A page
 // rests on the events between 2 Reach above its first entry and Reach below its last, and
 // reads at most limit * 5/4 + 2 Passed + 3 Reach posts. For a window of 80: Reach is 800,
-// Passed 1,600, and a page of 20 needs 4,000 events and 5,700 posts in the worst case, 25 to
+// Passed 8,000, and a page of 20 needs 11,000 events and 18,500 posts in the worst case, 25 to
 // 50 posts in practice. The events come from the line; where it is built for the page, one feed
 // of each followed account is read, 800 events each at most. Below the line these feeds are
 // read again, and parts of the table of posts of authors whose feeds end above the page's last
-// event: as many events as the page looks at, and some 20 more of each such author. Passed cuts pages, not the home: after so many events that start no
+// event: as many events as the page looks at, and some 20 more of each such author. Passed
+// cuts pages, not the home: after so many events that start no
 // entry a page is short, maybe empty, and its Next says where to go on.
 //
 // # What a walk holds while others change things

@@ -17,7 +17,7 @@ type Rules struct {
 
 // NewRules returns the rules for a window of KITH_REPOST_WINDOW posts.
 func NewRules(window int) Rules {
-	return Rules{Window: window, Reach: 10 * window, Passed: 20 * window}
+	return Rules{Window: window, Reach: 10 * window, Passed: 8000}
 }
 
 // Span is a part of the candidates of a home, complete from its first to its last event.

@@ -65,7 +65,7 @@ type Config struct {
 	// lost push, or an author who became too big to be pushed, left out.
 	Recheck time.Duration
 	// MaxSpan is how many events a page looks at, 20,000. The rules are content with some
-	// 4,000 of the home's, but reposts that the reader hides come in between. Past that a
+	// 11,000 of the home's, but reposts that the reader hides come in between. Past that a
 	// page ends early, and the next one goes on.
 	MaxSpan int
 	// Stale is how late Feeds may be, 10 minutes. Feeds that changed longer before a warm row

@@ -15,6 +15,7 @@ import (
 	"kith/app/post/posttest"
 	"kith/app/relation"
 	apptask "kith/app/task"
+	"kith/repo"
 	"kith/repo/cache"
 	"kith/repo/committer"
 	"kith/repo/db"
@@ -315,5 +316,27 @@ func TestService_Home_HiddenReposts(t *testing.T) {
 	}
 	if want := []uint64{four, three, two, one}; !slices.Equal(up, want) {
 		t.Errorf("walked up: %v, want %v", up, want)
+	}
+}
+
+// Somebody who posts and deletes very much does not empty the homes of followers.
+func TestService_Home_ManyDeleted(t *testing.T) {
+	for name, c := range map[string]config{"line": {lines: local(t)}, "no line": {}, "window of 1": {window: 1}} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, c)
+			p := w.People(3)
+			reader, a, loud := p[0], p[1], p[2]
+			w.Follows(reader, a, loud)
+			one, two := w.Post(t, a, "one").ID, w.Post(t, a, "two").ID
+			many(t, w, loud, 2000, w.Now(), time.Millisecond)
+			w.Clock.Add(3600)
+			if _, err := dbtest.DB(t).Exec(`UPDATE post SET state = ? WHERE bucket = ? AND author_id = ?`, posts.Deleted, repo.Bucket(loud), loud); err != nil {
+				t.Fatal(err)
+			}
+			page, err := w.Home(t.Context(), reader, home.Range{Limit: 20})
+			if got := ids(page.Items); err != nil || page.Next != 0 || !slices.Equal(got, []uint64{two, one}) {
+				t.Errorf("got %v, next %d, %v, want %d and %d", got, page.Next, err, two, one)
+			}
+		})
 	}
 }

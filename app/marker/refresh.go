@@ -59,8 +59,11 @@ func (s *Service) next(ctx context.Context, account uint64, m Marker) (out Refre
 	settled := event.First(s.cfg.Now().Add(-home.Late)) - 1
 	if m.LastRead == 0 {
 		page, err := s.cfg.Homes.Home(ctx, account, home.Range{Limit: PageSize})
-		if err != nil || len(page.Items) == 0 {
+		switch {
+		case err != nil || page.Next == 0 && len(page.Items) == 0:
 			return Refreshed{Marker: m}, false, err
+		case len(page.Items) == 0: // very many events that are not shown
+			return Refreshed{Marker: pass(m, max(settled, page.Next))}, true, nil
 		}
 		if page.Next != 0 { // what is older is not handed out
 			settled = max(settled, page.Items[len(page.Items)-1].Event.ID-1)

@@ -334,6 +334,23 @@ func TestService_Refresh_ManyRecent(t *testing.T) {
 	handsOut(t, s, false, w.home[len(w.home)-1])
 }
 
+// Where the newest of a home is so much that is not shown that the first page ends early,
+// without an entry, refreshes begin with what comes then.
+func TestService_Refresh_FirstPasses(t *testing.T) {
+	w, s := newWorld()
+	w.posts(1)
+	w.passes = 5
+	for _, id := range w.posts(10) {
+		w.hidden[id] = true
+	}
+	if got := refresh(t, s); len(got.Items) != 0 || got.Marker.LastRead == 0 {
+		t.Fatalf("got %+v, want a position and no entries", got)
+	}
+	w.passes = 1 << 20
+	fresh := w.posts(2)
+	handsOut(t, s, false, fresh[1], fresh...)
+}
+
 // Whatever comes in whatever order, less late than home.Late, is handed out once.
 func TestService_Refresh_Property(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {

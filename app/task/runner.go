@@ -6,7 +6,8 @@
 //
 // A handler may run twice for a task, or after the task's change was undone: it looks what
 // is true now, makes the rest agree, and returns an error only where it must be tried
-// again. Then the task stays, and is taken over when its claim has run out.
+// again. That is done here some times, after pauses that double, while the claim stands. Then
+// the task is left to who takes it over.
 //
 // The queue is bounded. A task that finds it full stays in the table, like those of a process
 // that ended, and is taken over by whoever has room: the claim that is left is the delay.
@@ -47,6 +48,7 @@ type Config struct {
 	Queue    int           // tasks that wait, 10,000
 	Every    time.Duration // how often claims that ran out are looked for, 5 s
 	Timeout  time.Duration // for one task, 10 minutes
+	Pause    time.Duration // before a task that failed is tried again for the first time, 1 s
 	OwnOnly  bool          // take over no tasks of processes that ended
 	Now      func() time.Time
 	Log      *slog.Logger
@@ -57,7 +59,7 @@ type Config struct {
 // Runner carries out tasks. It is safe for concurrent use.
 type Runner struct {
 	cfg   Config
-	queue chan task.Task
+	queue chan job
 	done  chan task.Task
 	quit  chan struct{} // closed: look for no more tasks
 	cut   context.CancelFunc
@@ -74,17 +76,24 @@ type Runner struct {
 	backlog, age prometheus.Gauge
 }
 
+// job is a task, and how often it was tried.
+type job struct {
+	task.Task
+	tries int
+}
+
 // New makes a Runner; Start begins the work, Close ends it.
 func New(cfg Config) *Runner {
 	cfg.Workers = cmp.Or(cfg.Workers, 8)
 	cfg.Queue = cmp.Or(cfg.Queue, 10_000)
 	cfg.Every = cmp.Or(cfg.Every, 5*time.Second)
 	cfg.Timeout = cmp.Or(cfg.Timeout, 10*time.Minute)
+	cfg.Pause = cmp.Or(cfg.Pause, time.Second)
 	cfg.Log = cmp.Or(cfg.Log, slog.New(slog.DiscardHandler))
 	if cfg.Now == nil {
 		cfg.Now = time.Now
 	}
-	r := &Runner{cfg: cfg, queue: make(chan task.Task, cfg.Queue), done: make(chan task.Task, maxDone), quit: make(chan struct{}), cut: func() {}, held: map[task.Task]int{}}
+	r := &Runner{cfg: cfg, queue: make(chan job, cfg.Queue), done: make(chan task.Task, maxDone), quit: make(chan struct{}), cut: func() {}, held: map[task.Task]int{}}
 	r.failed = prometheus.NewCounter(prometheus.CounterOpts{Name: "kith_tasks_failed_total", Help: "Tasks that failed and will be tried again."})
 	r.backlog = prometheus.NewGauge(prometheus.GaugeOpts{Name: "kith_tasks", Help: "Tasks that are not done yet, of all processes; counted up to 10,000."})
 	r.age = prometheus.NewGauge(prometheus.GaugeOpts{Name: "kith_tasks_oldest_seconds", Help: "Age of the oldest task."})
@@ -115,8 +124,8 @@ func (r *Runner) Start() {
 	r.cut = cut
 	for range r.cfg.Workers {
 		r.workers.Go(func() {
-			for t := range r.queue {
-				r.carryOut(ctx, t)
+			for j := range r.queue {
+				r.carryOut(ctx, j)
 			}
 		})
 	}
@@ -152,6 +161,7 @@ func (r *Runner) Do(ctx context.Context, t task.Task) error {
 	err := r.handle(ctx, t)
 	if err != nil {
 		r.failed.Inc()
+		r.again(job{Task: t, tries: 1})
 		return err
 	}
 	r.mu.RLock()
@@ -173,17 +183,19 @@ func (r *Runner) handle(ctx context.Context, t task.Task) error {
 }
 
 // Go has a worker carry a task out soon.
-func (r *Runner) Go(t task.Task) {
+func (r *Runner) Go(t task.Task) { r.enqueue(job{Task: t}) }
+
+func (r *Runner) enqueue(j job) {
 	r.mu.RLock()
 	defer r.mu.RUnlock()
 	if r.closed {
 		return
 	}
-	r.hold(t, 1)
+	r.hold(j.Task, 1)
 	select {
-	case r.queue <- t:
+	case r.queue <- j:
 	default: // full: the task stays in the table
-		r.hold(t, -1)
+		r.hold(j.Task, -1)
 	}
 }
 
@@ -198,16 +210,29 @@ func (r *Runner) hold(t task.Task, more int) int {
 	return n
 }
 
-func (r *Runner) carryOut(ctx context.Context, t task.Task) {
-	defer r.hold(t, -1)
+// maxTries is how often a task is tried while its claim stands: with pauses of a second, for
+// half of that.
+const maxTries = 6
+
+// again has a job that failed tried once more after a pause, or leaves it to others.
+func (r *Runner) again(j job) {
+	if j.tries < maxTries && r.cfg.Handlers[j.Kind] != nil {
+		time.AfterFunc(r.cfg.Pause<<(j.tries-1), func() { r.enqueue(j) })
+	}
+}
+
+func (r *Runner) carryOut(ctx context.Context, j job) {
+	defer r.hold(j.Task, -1)
 	ctx, cancel := context.WithTimeout(ctx, r.cfg.Timeout)
 	defer cancel()
-	if err := r.handle(ctx, t); err != nil {
+	if err := r.handle(ctx, j.Task); err != nil {
 		r.failed.Inc()
-		r.cfg.Log.Warn("a task failed and will be tried again", "kind", t.Kind, "account", t.Account, "post", t.Post, "error", err)
+		r.cfg.Log.Warn("a task failed and will be tried again", "kind", j.Kind, "account", j.Account, "post", j.Post, "error", err)
+		j.tries++
+		r.again(j)
 		return
 	}
-	r.done <- t
+	r.done <- j.Task
 }
 
 // Renew keeps others from taking over a task that takes long.

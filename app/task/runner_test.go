@@ -107,3 +107,32 @@ func TestRunner_TakesOver(t *testing.T) {
 	}
 	r.Go(task.Task{ID: 6, Kind: task.Push}) // after Close: it stays in the table
 }
+
+// A task that fails is tried again before its claim runs out, whoever carried it out first.
+func TestRunner_Again(t *testing.T) {
+	for name, first := range map[string]func(*apptask.Runner, task.Task){
+		"Go": (*apptask.Runner).Go,
+		"Do": func(r *apptask.Runner, one task.Task) {
+			if r.Do(t.Context(), one) == nil {
+				t.Error("Do: no error")
+			}
+		},
+	} {
+		store := &kept{}
+		r := apptask.New(apptask.Config{Store: store, Every: time.Hour, Pause: time.Millisecond})
+		var mu sync.Mutex
+		tries := 0
+		r.Handle(task.Push, func(context.Context, task.Task) error {
+			mu.Lock()
+			defer mu.Unlock()
+			if tries++; tries < 4 {
+				return errors.New("not now")
+			}
+			return nil
+		})
+		r.Start()
+		first(r, task.Task{ID: 1, Kind: task.Push})
+		waittest.Until(t, patience, name+": the task is done", func() bool { return store.finished() == 1 })
+		r.Close(t.Context())
+	}
+}

@@ -68,15 +68,24 @@ func (r resource) home(ctx context.Context, c *core.Call) error {
 	if err != nil {
 		return err
 	}
-	// A client stops at the page without a link, so every page that has entries has both.
-	// One that has none, though more follow, passed many posts that are not shown.
-	last, prev := page.Next, ""
-	if n := len(page.Items); n > 0 {
-		last = page.Items[n-1].Event.ID
-		prev = fmt.Sprintf("limit=%d&min_id=%d", part.Limit, page.Items[0].Event.ID)
-	}
-	if last != 0 {
-		c.Link(fmt.Sprintf("limit=%d&max_id=%d", part.Limit, last), prev)
-	}
+	c.Link(links(part, page))
 	return c.Render(func(b []byte) []byte { return entity.AppendStatuses(b, found) })
+}
+
+// links returns the queries of the next and the previous page. A client stops at the page
+// without a link, so every page that has entries has both. One that has none, though more
+// follow, passed very many posts that are not shown: it says where to go on.
+func links(part home.Range, page home.Items) (next, prev string) {
+	n := len(page.Items)
+	first, last := page.Next, page.Next
+	if n > 0 {
+		first, last = page.Items[0].Event.ID, page.Items[n-1].Event.ID
+	}
+	if last != 0 && (n > 0 || !part.Oldest) {
+		next = fmt.Sprintf("limit=%d&max_id=%d", part.Limit, last)
+	}
+	if first != 0 && (n > 0 || part.Oldest) {
+		prev = fmt.Sprintf("limit=%d&min_id=%d", part.Limit, first)
+	}
+	return next, prev
 }
