@@ -21,8 +21,9 @@
 // anew after Recheck, and once a week from feeds alone. The row is written when a hot line
 // that was much pushed to is stored again, and by the job checkpoint.
 //
-// A reading begins with one question to memcached (Config.Ahead) for all that it needs in any
-// case: the reader's relation row, its own feed, the line and its presence. A page looks at a
+// A reading begins with one question to memcached (Ahead) for all that it needs in any case:
+// the reader's relation row, its own feed, the line and its presence, and the marks that the
+// answer shows. A second one brings the posts and what they repost. A page looks at a
 // part of the line only, 100 events on both sides of where it begins, and at more as the
 // rules below ask.
 //

@@ -44,7 +44,7 @@ func BenchmarkHome_Hot(b *testing.B) {
 				w.Write(b, p[1+i%authors], post.Draft{Content: posts.Content{Text: fmt.Sprintf("post %d of somebody who writes about as much as people do", i)}})
 			}
 			w.pushed()
-			if _, err := w.Home(b.Context(), p[0], home.Range{Limit: 20}); err != nil {
+			if _, err := w.Home(w.Ahead(b.Context(), p[0]), p[0], home.Range{Limit: 20}); err != nil {
 				b.Fatal(err)
 			}
 			b.SetParallelism(8)
@@ -52,7 +52,7 @@ func BenchmarkHome_Hot(b *testing.B) {
 			b.ResetTimer()
 			b.RunParallel(func(pb *testing.PB) {
 				for pb.Next() {
-					if page, err := w.Home(b.Context(), p[0], home.Range{Limit: 20}); err != nil || len(page.Items) != 20 {
+					if page, err := w.Home(w.Ahead(b.Context(), p[0]), p[0], home.Range{Limit: 20}); err != nil || len(page.Items) != 20 {
 						b.Error(len(page.Items), err)
 					}
 				}

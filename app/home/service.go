@@ -50,8 +50,7 @@ type Config struct {
 	Now       func() time.Time
 	Log       *slog.Logger
 	Metrics   *Metrics // nil: nobody sees them
-	// Ahead asks the cache for all that each reading of a home begins with, in one trip: the
-	// reader's relation row, feed and line. nil: they are asked for one by one.
+	// Ahead is the method of that name; nil: it asks for nothing.
 	Ahead func(ctx context.Context, reader uint64) context.Context
 
 	// Cap is how many events a line is built of, 800.
@@ -126,11 +125,17 @@ type Items struct {
 	Next  uint64 // see Page.Next
 }
 
+// Ahead returns a context with which a home is read and shown: it asks the cache for all that
+// this needs of the reader, in one trip.
+func (s *Service) Ahead(ctx context.Context, reader uint64) context.Context {
+	if s.cfg.Ahead == nil {
+		return ctx
+	}
+	return s.cfg.Ahead(ctx, reader)
+}
+
 // Home returns a part of a reader's home.
 func (s *Service) Home(ctx context.Context, reader uint64, want Range) (Items, error) {
-	if s.cfg.Ahead != nil {
-		ctx = s.cfg.Ahead(ctx, reader)
-	}
 	r, err := s.open(ctx, reader)
 	if err != nil {
 		return Items{}, app.From(err)

@@ -30,6 +30,7 @@ import (
 type posts struct {
 	rows       *postrows.Store
 	feeds      *feed.Store
+	marks      *mark.Store
 	edits      *committer.Committer[*feed.Draft, feed.Row]
 	reactions  *committer.Committer[*postrows.Draft, postrows.Post]
 	lines      timeline.Lines
@@ -48,6 +49,7 @@ func (s *stack) openPosts(c config.Settings, tool bool, log *slog.Logger) (err e
 	stored := task.New(s.pool)
 	p.rows = postrows.New(s.pool, s.cache, time.Now)
 	p.feeds = feed.New(s.pool, s.cache, p.rows, stored, time.Now)
+	p.marks = mark.New(s.pool, s.cache, stored, time.Now)
 	metrics := func(rows string) committer.Config {
 		return committer.Config{Metrics: committer.NewMetrics(prometheus.WrapRegistererWith(prometheus.Labels{"rows": rows}, s.registry))}
 	}
@@ -58,7 +60,7 @@ func (s *stack) openPosts(c config.Settings, tool bool, log *slog.Logger) (err e
 	}
 	p.tasks = apptask.New(apptask.Config{Store: stored, Workers: c.Home.Workers, OwnOnly: tool, Log: log, Registerer: s.registry})
 	push := c.Home.PushLimit > 0
-	p.config = post.Config{Posts: p.rows, Feeds: p.feeds, Marks: mark.New(s.pool, s.cache, stored, time.Now), Edits: p.edits, Reactions: p.reactions, Tasks: p.tasks,
+	p.config = post.Config{Posts: p.rows, Feeds: p.feeds, Marks: p.marks, Edits: p.edits, Reactions: p.reactions, Tasks: p.tasks,
 		Relations: s.rows, Accounts: s.people, Now: time.Now, Push: push, Log: log}
 	p.service = post.New(p.config)
 	p.homes = home.New(home.Config{Relations: s.rows, Posts: p.rows, Feeds: p.feeds, Lines: p.lines, Warm: timeline.NewStore(s.pool, time.Now, log),
@@ -99,8 +101,9 @@ func (s *stack) openLines(c config.Cache) (timeline.Lines, error) {
 	return lines, nil
 }
 
-// ahead asks memcached in one trip for what a reading of a home begins with; nil where there
-// is no memcached.
+// ahead asks memcached in one trip for what a home needs of its reader: the relation row, the
+// line, the marks, and the feed, once for its entries and once for what the reader reposted.
+// It is nil where there is no memcached.
 func (s *stack) ahead() func(ctx context.Context, reader uint64) context.Context {
 	held, ok := s.cache.(*cache.Memcached)
 	lines, also := s.posts.lines.(*timeline.Memcached)
@@ -108,7 +111,8 @@ func (s *stack) ahead() func(ctx context.Context, reader uint64) context.Context
 		return nil
 	}
 	return func(ctx context.Context, reader uint64) context.Context {
-		return s.servers.Ahead(ctx, append(held.Names(s.rows.Key(reader), s.posts.feeds.Key(reader)), lines.Names(reader)...))
+		feed := s.posts.feeds.Key(reader)
+		return s.servers.Ahead(ctx, append(held.Names(s.rows.Key(reader), feed, feed, s.posts.marks.Key(reader)), lines.Names(reader)...))
 	}
 }
 

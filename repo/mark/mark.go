@@ -55,6 +55,9 @@ func New(pool *sqlx.DB, c cache.Cache, tasks *task.Store, now func() time.Time) 
 	return &Store{pool, row.New(pool, c, kind()), tasks, now}
 }
 
+// Key returns the name of what the cache has of an account's newest marks.
+func (s *Store) Key(account uint64) string { return s.heads.Key(account) }
+
 // tries is how often a change is tried that others win.
 const tries = 20
 

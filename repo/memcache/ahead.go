@@ -19,11 +19,17 @@ type aheadKey struct{}
 
 // Ahead asks for keys in one trip and keeps the answers in the context that it returns. A
 // Get or GetLong with it that asks for some of them only takes these, once: the next one
-// asks again. It is for who is going to ask several stores, one after the other: a trip costs
+// asks again, unless a key was named twice. It is for who is going to ask several stores, one after the other: a trip costs
 // more than what it brings.
 func (c *Client) Ahead(ctx context.Context, keys []string) context.Context {
+	asked := slices.Compact(slices.Sorted(slices.Values(keys)))
+	found := make([]Item, len(asked))
+	c.Get(ctx, asked, found)
 	a := &ahead{client: c, keys: keys, items: make([]Item, len(keys))}
-	c.Get(ctx, keys, a.items)
+	for i, key := range keys {
+		at, _ := slices.BinarySearch(asked, key)
+		a.items[i] = found[at]
+	}
 	return context.WithValue(ctx, aheadKey{}, a)
 }
 

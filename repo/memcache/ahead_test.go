@@ -46,6 +46,13 @@ func TestClient_Ahead(t *testing.T) {
 	if string(out[0].Value) != "3" {
 		t.Errorf("got %q, want 3", out[0].Value)
 	}
+	ctx = c.Ahead(t.Context(), []string{"b", "a", "b", "none"})
+	set("b", "6")
+	get("4")
+	var twice [1]memcache.Item
+	if c.Get(ctx, []string{"b"}, twice[:]); string(twice[0].Value) != "4" {
+		t.Errorf("a key that was named twice: got %q the second time, want 4", twice[0].Value)
+	}
 	ctx = c.Ahead(t.Context(), []string{"a"})
 	set("a", "5")
 	if other.Get(ctx, []string{"a"}, out[:1]); string(out[0].Value) != "5" {

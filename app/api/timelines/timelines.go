@@ -33,6 +33,7 @@ func Routes(of entity.Statuses, homes *home.Service, markers *marker.Service, pr
 // refresh answers with what is new, newest first. The header Kith-Marker, a dictionary of
 // RFC 8941, has the position, its version, and whether there may be more.
 func (r resource) refresh(ctx context.Context, c *core.Call) error {
+	ctx = r.homes.Ahead(ctx, c.Account)
 	var found []entity.Status
 	got, err := r.markers.Refresh(ctx, c.Account, func(items []home.Item) (err error) {
 		found, err = r.Home(ctx, c, items)
@@ -60,6 +61,7 @@ func (r resource) home(ctx context.Context, c *core.Call) error {
 	if err != nil {
 		return err
 	}
+	ctx = r.homes.Ahead(ctx, c.Account)
 	page, err := r.homes.Home(ctx, c.Account, part)
 	if err != nil {
 		return err

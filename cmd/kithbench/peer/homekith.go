@@ -129,7 +129,7 @@ func (h *kithHome) Post(ctx context.Context, author uint64, text string) (uint64
 
 // Page reads a home, and the authors of its posts.
 func (h *kithHome) Page(ctx context.Context, reader, before uint64, limit int) ([]feed.Post, error) {
-	found, err := h.homes.Home(ctx, reader, apphome.Range{Before: before, Limit: limit})
+	found, err := h.homes.Home(h.homes.Ahead(ctx, reader), reader, apphome.Range{Before: before, Limit: limit})
 	if err != nil {
 		return nil, fmt.Errorf("home of %d: %w", reader, err)
 	}
