@@ -132,6 +132,10 @@
 //   - max_id, since_id and min_id are cursors out of a Link header, not account ids. They
 //     name a position, not a row, so they stay good when the account at that position
 //     is gone. A page links to the next only if it is full.
+//   - What an account did it can undo, also where it may no longer see the post: the repost,
+//     favourite, bookmark or pin is gone, and the answer is then 404, as for every post that
+//     is not seen. DELETE of one's own repost always answers with it, without the post
+//     (reblog is null) where that is not seen.
 //   - familiar_followers is an answer to show, not a count: see
 //     relation.Service.FamiliarFollowers for what it leaves out.
 //   - A page past very many blocked people is empty, and links to the next.

@@ -389,3 +389,13 @@ func timeless(groups []string, a slog.Attr) slog.Attr {
 	}
 	return a
 }
+
+// status is a Status as it is decoded.
+type status struct {
+	ID         string  `json:"id"`
+	Replies    int     `json:"replies_count"`
+	Reblogs    int     `json:"reblogs_count"`
+	Favourites int     `json:"favourites_count"`
+	Bookmarked bool    `json:"bookmarked"`
+	Reblog     *status `json:"reblog"`
+}

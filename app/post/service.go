@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"math/rand/v2"
 	"time"
@@ -85,6 +86,7 @@ var (
 	errNotRepost    = app.Refuse(app.Unprocessable, "Validation failed: this post cannot be reposted")
 	errNotPin       = app.Refuse(app.Unprocessable, "Validation failed: only your own posts can be pinned")
 	errManyPins     = app.Refuse(app.Limit, "You have already pinned the maximum number of posts")
+	errDirectRepost = app.Refuse(app.Unprocessable, "Validation failed: a repost mentions nobody, so it cannot be direct")
 	errDirectPin    = app.Refuse(app.Unprocessable, "Validation failed: posts that only those mentioned may see cannot be pinned")
 	errTooManyNames = app.Refuse(app.Unprocessable, "Validation failed: a post mentions at most 50 accounts")
 )
@@ -204,6 +206,9 @@ func (s *Service) run(ctx context.Context, tasks []task.Task) {
 	}
 }
 
+// repostTries bounds how often a repost is made again that the actor's own undo took away.
+const repostTries = 3
+
 // Repost makes a repost of a post, or returns the one that there is. Public and unlisted
 // posts can be reposted, and one's own for followers.
 func (s *Service) Repost(ctx context.Context, actor, id uint64, v post.Visibility) (View, error) {
@@ -212,24 +217,35 @@ func (s *Service) Repost(ctx context.Context, actor, id uint64, v post.Visibilit
 		return View{}, err
 	}
 	of := seen.Shown()
-	if of.Visibility > post.Unlisted && (of.Visibility != post.Followers || of.Author != actor) {
+	switch {
+	case of.Visibility > post.Unlisted && (of.Visibility != post.Followers || of.Author != actor):
 		return View{}, errNotRepost
+	case v == post.Direct:
+		return View{}, errDirectRepost
 	}
-	made, tasks, err := s.add(ctx, post.Post{Author: actor, Origin: of.ID, Visibility: max(v, of.Visibility)}, nil)
-	if err != nil {
-		return View{}, err
+	for range repostTries {
+		made, tasks, err := s.add(ctx, post.Post{Author: actor, Origin: of.ID, Visibility: max(v, of.Visibility)}, nil)
+		if err != nil {
+			return View{}, err
+		}
+		s.run(ctx, tasks)
+		if seen, err = s.Get(ctx, actor, made); app.KindOf(err) != app.NotFound {
+			return seen, err
+		}
+		if _, err = s.Get(ctx, actor, of.ID); err != nil {
+			return View{}, err
+		}
 	}
-	s.run(ctx, tasks)
-	return s.Get(ctx, actor, made)
+	return View{}, app.From(fmt.Errorf("repost %d by %d: it is undone at the same time: %w", of.ID, actor, repo.ErrConflict))
 }
 
-// Undo deletes the actor's repost of a post, if there is one, and returns the post.
+// Undo deletes the actor's repost of a post, if there is one, and returns the post. Who may
+// no longer see the post can undo it too, and is then told that there is no such post.
 func (s *Service) Undo(ctx context.Context, actor, id uint64) (View, error) {
-	seen, err := s.Get(ctx, actor, id)
+	of, err := s.shown(ctx, id)
 	if err != nil {
 		return View{}, err
 	}
-	of := seen.Shown().ID
 	var tasks []task.Task // also of a lost try, which may have stored this (see add)
 	err = s.cfg.Edits.Do(ctx, []uint64{actor}, func(feeds map[uint64]*feed.Draft) error {
 		d := feeds[actor]
@@ -245,6 +261,18 @@ func (s *Service) Undo(ctx context.Context, actor, id uint64) (View, error) {
 	}
 	s.run(ctx, tasks)
 	return s.Get(ctx, actor, of)
+}
+
+// shown returns the id of the post whose text a post shows, whoever may see it.
+func (s *Service) shown(ctx context.Context, id uint64) (uint64, error) {
+	p, err := s.cfg.Posts.Row(ctx, id)
+	switch {
+	case err != nil:
+		return 0, app.From(err)
+	case p.Ver == 0:
+		return 0, errUnknown
+	}
+	return cmp.Or(p.Origin, p.ID), nil
 }
 
 // setState is the edit that gives a post of an author another state. It answers errUnknown
@@ -266,12 +294,28 @@ func (s *Service) setState(d *feed.Draft, author, id uint64, to post.State) ([]t
 	return tasks, d.SetState(p, to, tasks...)
 }
 
-// Delete deletes a post of the actor and returns what it was.
-func (s *Service) Delete(ctx context.Context, actor, id uint64) (View, error) {
-	was, err := s.Get(ctx, actor, id)
-	if err == nil && was.Post.Author != actor {
+// Own returns a post of the actor, which it may delete. A repost of what the actor may no
+// longer see comes without that.
+func (s *Service) Own(ctx context.Context, actor, id uint64) (View, error) {
+	v, err := s.Get(ctx, actor, id)
+	if app.KindOf(err) == app.NotFound {
+		var p post.Post
+		if p, err = s.cfg.Posts.Row(ctx, id); err != nil {
+			return View{}, app.From(err)
+		}
+		if v = (View{Post: p}); p.Origin == 0 || !Visible(actor, 0, &p) {
+			err = errUnknown
+		}
+	}
+	if err == nil && v.Post.Author != actor {
 		err = errUnknown
 	}
+	return v, err
+}
+
+// Delete deletes a post of the actor and returns what it was.
+func (s *Service) Delete(ctx context.Context, actor, id uint64) (View, error) {
+	was, err := s.Own(ctx, actor, id)
 	if err != nil {
 		return View{}, err
 	}
@@ -300,7 +344,7 @@ func (s *Service) SetState(ctx context.Context, author, id uint64, to post.State
 
 // Favour notes that the actor favours a post, or no longer does.
 func (s *Service) Favour(ctx context.Context, actor, id uint64, yes bool) (View, error) {
-	return s.mark(ctx, actor, id, func(of uint64) error {
+	return s.mark(ctx, actor, id, yes, func(of uint64) error {
 		t := task.Task{ID: s.newID(actor, of), Kind: task.Favourite, Account: actor, Post: of}
 		markID := t.ID
 		if !yes {
@@ -316,21 +360,22 @@ func (s *Service) Favour(ctx context.Context, actor, id uint64, yes bool) (View,
 
 // Bookmark notes that the actor keeps a post, or no longer does. Nobody else learns that.
 func (s *Service) Bookmark(ctx context.Context, actor, id uint64, yes bool) (View, error) {
-	return s.mark(ctx, actor, id, func(of uint64) error { return s.own(ctx, actor, of, mark.Bookmark, yes) })
+	return s.mark(ctx, actor, id, yes, func(of uint64) error { return s.own(ctx, actor, of, mark.Bookmark, yes) })
 }
 
 // Pin shows one of the actor's own posts first, or no longer.
 func (s *Service) Pin(ctx context.Context, actor, id uint64, yes bool) (View, error) {
 	seen, err := s.Get(ctx, actor, id)
 	switch {
-	case err != nil:
+	case err != nil && yes:
 		return View{}, err
+	case err != nil: // of what is not seen any more: the mark decides
 	case seen.Post.Author != actor || seen.Origin != nil:
 		return View{}, errNotPin
 	case seen.Post.Visibility == post.Direct:
 		return View{}, errDirectPin
 	}
-	return s.mark(ctx, actor, id, func(of uint64) error {
+	return s.mark(ctx, actor, id, yes, func(of uint64) error {
 		err := s.own(ctx, actor, of, mark.Pin, yes)
 		if !errors.Is(err, mark.ErrFull) {
 			return err
@@ -363,13 +408,21 @@ func (s *Service) unpinDeleted(ctx context.Context, actor uint64) error {
 	return nil
 }
 
-// mark changes a mark of the actor about a post that it sees.
-func (s *Service) mark(ctx context.Context, actor, id uint64, change func(of uint64) error) (View, error) {
-	seen, err := s.Get(ctx, actor, id)
+// mark changes a mark of the actor about a post that it sees. To take one away the actor need
+// not see the post any more, and is then told, as always, that there is no such post.
+func (s *Service) mark(ctx context.Context, actor, id uint64, yes bool, change func(of uint64) error) (View, error) {
+	var of uint64
+	var err error
+	if yes {
+		var seen View
+		seen, err = s.Get(ctx, actor, id)
+		of = seen.Shown().ID
+	} else {
+		of, err = s.shown(ctx, id)
+	}
 	if err != nil {
 		return View{}, err
 	}
-	of := seen.Shown().ID
 	if err := change(of); err != nil {
 		return View{}, app.From(err)
 	}

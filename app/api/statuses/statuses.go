@@ -115,7 +115,7 @@ func (r resource) list(ctx context.Context, c *core.Call, views []post.View) err
 
 // delete answers with what the post was, and its text for who wants to write it again.
 func (r resource) delete(ctx context.Context, c *core.Call) error {
-	v, err := r.Posts.Get(ctx, c.Account, c.ID)
+	v, err := r.Posts.Own(ctx, c.Account, c.ID)
 	if err != nil {
 		return err
 	}
