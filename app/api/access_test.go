@@ -34,7 +34,13 @@ func TestAccess_EveryRoute(t *testing.T) {
 			w.as(me, otherScopes(r.Scopes)...).send(r.Method, path, "", "").
 				refused(http.StatusForbidden, "This action is outside the authorized scopes")
 			for _, scope := range r.Scopes {
-				if got := w.as(me, scope).send(r.Method, path, "", ""); got.status == http.StatusForbidden || got.status == http.StatusUnauthorized {
+				scopes := []string{scope}
+				if r.Also != "" {
+					w.as(me, scope).send(r.Method, path, "", "").refused(http.StatusForbidden, "This action is outside the authorized scopes")
+					w.as(me, r.Also).send(r.Method, path, "", "").refused(http.StatusForbidden, "This action is outside the authorized scopes")
+					scopes = append(scopes, r.Also)
+				}
+				if got := w.as(me, scopes...).send(r.Method, path, "", ""); got.status == http.StatusForbidden || got.status == http.StatusUnauthorized {
 					t.Fatalf("got %d %s with scope %s", got.status, got.body, scope)
 				}
 			}
@@ -93,7 +99,7 @@ func TestAccess_DocTable(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	line := regexp.MustCompile(`(?m)^//\t(GET|POST|PUT|DELETE) +(\S+) +(public|signed in|push|(?:[a-z]+ or )?[a-z]+:[a-z]+)(?: |$)`)
+	line := regexp.MustCompile(`(?m)^//\t(GET|POST|PUT|DELETE) +(\S+) +(public|signed in|push|(?:[a-z]+ or )?[a-z]+:[a-z]+(?: and [a-z]+:[a-z]+)?)(?: |$)`)
 	listed := map[string]string{}
 	for _, m := range line.FindAllStringSubmatch(string(doc), -1) {
 		path := m[2]
@@ -107,6 +113,9 @@ func TestAccess_DocTable(t *testing.T) {
 		want := "public"
 		if r.SignedIn {
 			want = strings.Join(r.Scopes, " or ")
+			if r.Also != "" {
+				want += " and " + r.Also
+			}
 		}
 		if r.SignedIn && want == "" {
 			want = "signed in"

@@ -14,7 +14,9 @@
 // # Endpoints
 //
 // All are under /api/v1 unless they begin with a slash. "public" needs no token, but a
-// bad one is refused there too; "signed in" is any good token. A test compares this table
+// bad one is refused there too; "signed in" is any good token. A good token without
+// read:statuses counts as none where posts are shown, and without read:accounts where
+// followers, following and friends are. A test compares this table
 // with those of the resources.
 //
 //	GET  accounts/verify_credentials        profile or read:accounts
@@ -60,7 +62,7 @@
 //	GET  bookmarks                          read:bookmarks   pages
 //	GET  replies/received                   read:statuses    pages, an extension: all replies to the caller's posts
 //	GET  timelines/home                     read:statuses    pages; with reposted_by, reposted_by_count and promoted, which are extensions
-//	POST timelines/home/refresh             read:statuses    an extension: what is new, see app/marker; the header Kith-Marker has the position
+//	POST timelines/home/refresh             read:statuses and write:statuses  an extension: what is new, see app/marker; the header Kith-Marker has the position
 //	GET  markers                            read:statuses    timeline[]=home, notifications
 //	POST markers                            write:statuses   home[last_read_id], and as an extension home[version]; notifications likewise
 //	POST interactions                       write:interactions  an extension, at most 1,000

@@ -21,6 +21,9 @@ type (
 	Reactor = post.Reactor
 )
 
+// MaxPins is how many posts an account can pin.
+const MaxPins = mark.MaxPins
+
 // View is a post that its viewer may see.
 type View struct {
 	Post   post.Post

@@ -15,7 +15,7 @@ import (
 
 // Call is one request.
 type Call struct {
-	Account  uint64 // who calls, 0 without a token
+	Account  uint64 // who calls, 0 without a token that counts here
 	ID       uint64 // the account that the path names
 	Request  *http.Request
 	Response *echo.Response // a route that streams writes to it

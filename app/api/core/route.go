@@ -18,8 +18,11 @@ type Route struct {
 // Needs says what a route needs. The zero Needs is a public route that reads no body,
 // has a time limit and counts toward the rate limit.
 type Needs struct {
-	SignedIn bool     // a good token
-	Scopes   []string // of which the token must cover one; none: any token
+	SignedIn bool // a good token
+	// Scopes are those of which the token must cover one; none: any token. Where the token
+	// may be left out, one that covers none is as if it were: it shows what anybody sees.
+	Scopes []string
+	Also   string // a scope that the token must cover besides, "": none
 	// AnyID also takes what is no id: Call.ID is then 0. Elsewhere that is 404.
 	AnyID bool
 	// Body is NoBody, UsualBody, or how many bytes are taken even where
@@ -55,6 +58,16 @@ var Public = Needs{}
 
 // SignedIn is a route that asks for a token with one of the scopes.
 func SignedIn(scopes ...string) Needs { return Needs{SignedIn: true, Scopes: scopes} }
+
+// Optional is a route that anybody may call, and that answers as to its owner where a token
+// has one of the scopes.
+func Optional(scopes ...string) Needs { return Needs{Scopes: scopes} }
+
+// And returns n with another scope that the token must cover.
+func (n Needs) And(scope string) Needs {
+	n.Also = scope
+	return n
+}
 
 // WithBody returns n with a body of so many bytes.
 func (n Needs) WithBody(bytes int64) Needs {

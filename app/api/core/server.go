@@ -174,10 +174,13 @@ func (s *Server) pass(ctx context.Context, c *Call) (err error) {
 		r.Body = http.MaxBytesReader(c.Response.Writer, r.Body, most)
 	}
 	c.ID, _ = ParseID(c.echo.Param("id"))
+	if !c.route.SignedIn && !c.allowed() {
+		c.Account = 0
+	}
 	switch {
 	case c.route.SignedIn && c.Account == 0:
 		return errToken
-	case len(c.route.Scopes) > 0 && !c.claims.Allows(c.route.Scopes...):
+	case c.route.SignedIn && !c.allowed():
 		return errScope
 	case c.route.Handle == nil:
 		return c.next(c.echo)
@@ -185,6 +188,12 @@ func (s *Server) pass(ctx context.Context, c *Call) (err error) {
 		return ErrNotFound
 	}
 	return c.route.Handle(ctx, c)
+}
+
+// allowed reports whether the token covers what the route asks for.
+func (c *Call) allowed() bool {
+	r := c.route
+	return (len(r.Scopes) == 0 || c.claims.Allows(r.Scopes...)) && (r.Also == "" || c.claims.Allows(r.Also))
 }
 
 const (
@@ -219,8 +228,8 @@ func (s *Server) done(c *Call) {
 		slog.Int("status", status), slog.Float64("duration_ms", float64(took.Microseconds())/1000),
 		slog.Int64("bytes", c.Response.Size), slog.String("request_id", c.id),
 	}
-	if c.Account != 0 {
-		attrs = append(attrs, slog.Uint64("account", c.Account))
+	if c.claims.Account != 0 {
+		attrs = append(attrs, slog.Uint64("account", c.claims.Account))
 	}
 	if status == http.StatusNotFound {
 		path := c.Request.URL.Path

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"kith/app/api/core"
+	"kith/app/post"
 	"kith/app/post/content"
 )
 
@@ -82,12 +83,13 @@ func (about About) instanceV2(_ context.Context, c *core.Call) error {
 	})
 }
 
-// configuration has the limits of both instance entities. No files can be uploaded, so
-// clients must not offer that. They read all of these numbers without a check.
+// configuration has the limits of both instance entities. No files can be uploaded: no type
+// of them is supported, and the pictures of a post are addresses. Clients read all of these
+// numbers without a check.
 func configuration() object {
 	return object{
-		"accounts":          object{"max_featured_tags": 0, "max_pinned_statuses": 0},
-		"statuses":          object{"max_characters": content.MaxLength, "max_media_attachments": 0, "characters_reserved_per_url": content.AddressLength},
+		"accounts":          object{"max_featured_tags": 0, "max_pinned_statuses": post.MaxPins},
+		"statuses":          object{"max_characters": content.MaxLength, "max_media_attachments": content.MaxMedia, "characters_reserved_per_url": content.AddressLength},
 		"media_attachments": object{"supported_mime_types": []string{}, "image_size_limit": 0, "image_matrix_limit": 0, "video_size_limit": 0, "video_frame_rate_limit": 0, "video_matrix_limit": 0},
 		"polls":             object{"max_options": 0, "max_characters_per_option": 0, "min_expiration": 0, "max_expiration": 0},
 	}

@@ -21,11 +21,11 @@ type resource struct {
 // affinity, if there is one.
 func Routes(of entity.Accounts, order *affinity.Service) []core.Route {
 	const one = "/api/v1/accounts/:id"
-	r, rel := resource{of, order}, of.Relations
+	r, rel, read := resource{of, order}, of.Relations, core.Optional("read:accounts")
 	return []core.Route{
-		core.Get(one+"/followers", core.Public, r.page(rel.Followers, entity.AppendAccount)),
-		core.Get(one+"/following", core.Public, r.page(rel.Following, entity.AppendAccount)),
-		core.Get(one+"/friends", core.Public, r.friends),
+		core.Get(one+"/followers", read, r.page(rel.Followers, entity.AppendAccount)),
+		core.Get(one+"/following", read, r.page(rel.Following, entity.AppendAccount)),
+		core.Get(one+"/friends", read, r.friends),
 		core.Get("/api/v1/blocks", core.SignedIn("read:blocks"), r.page(own(rel.Blocks), entity.AppendAccount)),
 		core.Get("/api/v1/mutes", core.SignedIn("read:mutes"), r.page(own(rel.Mutes), entity.AppendMuted)),
 		core.Get("/api/v1/follow_requests", core.SignedIn("read:follows"), r.page(own(rel.Requests), entity.AppendAccount)),

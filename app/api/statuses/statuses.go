@@ -17,28 +17,28 @@ type resource struct {
 // Routes returns the routes of posts.
 func Routes(of entity.Statuses) []core.Route {
 	const all, one = "/api/v1/statuses", "/api/v1/statuses/:id"
-	r := resource{of}
+	r, read := resource{of}, core.Optional("read:statuses")
 	p := of.Posts
 	write, favour := core.SignedIn("write:statuses"), core.SignedIn("write:favourites")
 	keep, pin := core.SignedIn("write:bookmarks"), core.SignedIn("write:accounts")
 	return []core.Route{
 		core.Post(all, write.WithBody(core.UsualBody), r.create),
-		core.Get(all, core.Public, r.some),
-		core.Get(one, core.Public, r.get),
+		core.Get(all, read, r.some),
+		core.Get(one, read, r.get),
 		{Method: "PUT", Path: one, Needs: write, Handle: refuseEdit},
 		core.Delete(one, write, r.delete),
-		core.Get(one+"/context", core.Public, r.context),
+		core.Get(one+"/context", read, r.context),
 		core.Post(one+"/reblog", write.WithBody(core.UsualBody), r.repost),
 		core.Post(one+"/unreblog", write, r.change(p.Undo)),
-		core.Get(one+"/reblogged_by", core.Public, r.reactors(p.Reposters)),
+		core.Get(one+"/reblogged_by", read, r.reactors(p.Reposters)),
 		core.Post(one+"/favourite", favour, r.change(set(p.Favour, true))),
 		core.Post(one+"/unfavourite", favour, r.change(set(p.Favour, false))),
-		core.Get(one+"/favourited_by", core.Public, r.reactors(p.Favourers)),
+		core.Get(one+"/favourited_by", read, r.reactors(p.Favourers)),
 		core.Post(one+"/bookmark", keep, r.change(set(p.Bookmark, true))),
 		core.Post(one+"/unbookmark", keep, r.change(set(p.Bookmark, false))),
 		core.Post(one+"/pin", pin, r.change(set(p.Pin, true))),
 		core.Post(one+"/unpin", pin, r.change(set(p.Pin, false))),
-		core.Get("/api/v1/accounts/:id/statuses", core.Public, r.ofAccount),
+		core.Get("/api/v1/accounts/:id/statuses", read, r.ofAccount),
 		core.Get("/api/v1/favourites", core.SignedIn("read:favourites"), r.own(p.Favourites)),
 		core.Get("/api/v1/bookmarks", core.SignedIn("read:bookmarks"), r.own(p.Bookmarks)),
 		core.Get("/api/v1/replies/received", core.SignedIn("read:statuses"), r.own(p.Received)),

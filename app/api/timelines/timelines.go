@@ -19,14 +19,14 @@ type resource struct {
 	promotions *promotion.Service
 }
 
-// Routes returns the routes of timelines. A refresh moves the position and needs no right to
-// write: what counts is that it shows the home, and who reads says how far.
+// Routes returns the routes of timelines. A refresh shows the home and moves the position,
+// so that it asks for the scopes of both.
 func Routes(of entity.Statuses, homes *home.Service, markers *marker.Service, promotions *promotion.Service) []core.Route {
 	const path = "/api/v1/timelines/home"
 	r, read := resource{of, homes, markers, promotions}, core.SignedIn("read:statuses")
 	return []core.Route{
 		core.Get(path, read, r.home),
-		core.Post(path+"/refresh", read, r.refresh),
+		core.Post(path+"/refresh", read.And("write:statuses"), r.refresh),
 	}
 }
 

@@ -81,9 +81,13 @@ func checkMedia(m Media) error {
 	return nil
 }
 
+// notInURL are the signs that an address has only as %XX. A page that takes an address as it
+// is would take them for its own.
+const notInURL = "\"<>\\^`{|}"
+
 func isMediaURL(s string) bool {
 	u, err := url.Parse(s)
-	return err == nil && len(s) <= MaxMediaURL && utf8.ValidString(s) && strings.IndexFunc(s, unseen) < 0 &&
+	return err == nil && len(s) <= MaxMediaURL && utf8.ValidString(s) && strings.IndexFunc(s, unseen) < 0 && !strings.ContainsAny(s, notInURL) &&
 		(u.Scheme == "http" || u.Scheme == "https") && u.Hostname() != "" && u.User == nil
 }
 

@@ -88,6 +88,7 @@ func TestCheck_MediaURL(t *testing.T) {
 	for _, s := range []string{
 		"javascript:alert(1)", "JavaScript://a.example/%0aalert(1)", "data:image/png;base64,AA", "ftp://a.example/p", "//a.example/p", "/p.png", "p.png", "http:p.png", "http://", "https:///p",
 		"http://ann@a.example/p", "http://ann:b@a.example/p", "http://a.example/a b", " http://a.example/", "http://a.example/\n", "http://a.example/\u202e", "http://a.example/\xff", "http://a.example/%zz", "http://:80/",
+		`https://a.b/"><script>`, "https://a.b/?q=<b>", "https://a.b/x#`", `https://a.b/\`, "https://a.b/?{x}", "https://a.b/a|b", "https://a.b/^",
 	} {
 		if err := Check(&Content{Media: []Media{{URL: s}}}); err == nil {
 			t.Errorf("%q is taken", s)

@@ -99,12 +99,13 @@ func appendText(b []byte, s string) []byte {
 			b = append(b, "&quot;"...)
 		case '\'':
 			b = append(b, "&#39;"...)
-		case '\n':
+		case '\n', '\r':
 			first := i
 			for i+1 < len(s) && (s[i+1] == '\n' || s[i+1] == '\r') {
 				i++
 			}
-			if strings.Count(s[first:i+1], "\n") == 1 {
+			ends := s[first : i+1] // each is \n, \r, or \r\n
+			if len(ends)-strings.Count(ends, "\r\n") == 1 {
 				b = append(b, "<br />"...)
 			} else {
 				b = append(b, "</p><p>"...)

@@ -21,6 +21,7 @@ const (
 func TestHTML(t *testing.T) {
 	for s, want := range map[string]string{
 		"": "", "a": "<p>a</p>", "a\nb": "<p>a<br />b</p>", "a\n\nb": "<p>a</p><p>b</p>", "a\r\nb\r\n\r\nc": "<p>a<br />b</p><p>c</p>", "a\n\n\n\nb": "<p>a</p><p>b</p>",
+		"x\rY": "<p>x<br />Y</p>", "x\r\ry": "<p>x</p><p>y</p>", "x\n\ry": "<p>x</p><p>y</p>",
 		"a\tb\x00c\x1b\x7f": "<p>a\tbc</p>", "é☃😀": "<p>é☃😀</p>",
 		`<b a="1" c='2'>&amp;`:    "<p>&lt;b a=&quot;1&quot; c=&#39;2&#39;&gt;&amp;amp;</p>",
 		"@ann":                    "<p>" + ann + "</p>",
