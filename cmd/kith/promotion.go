@@ -22,12 +22,12 @@ const promotionHelp = "A promotion stands in homes between what people follow, m
 
 type promotionAddCmd struct {
 	tool
-	Post    postID    `xor:"of" required:"" placeholder:"ID" help:"The post to promote."`
-	Account accountID `xor:"of" required:"" placeholder:"ID" help:"The account to promote: its newest public post is shown."`
+	Post    postID    `xor:"of" required:"" placeholder:"ID" help:"The post to promote; or give --account."`
+	Account accountID `xor:"of" required:"" placeholder:"ID" help:"The account to promote, instead of a post: its newest public post is shown."`
 	From    day       `placeholder:"TIME" help:"From when on: 2026-01-31, or 2026-01-31T12:00:00Z. Without a zone it is UTC. Without it: from now on."`
 	To      day       `required:"" placeholder:"TIME" help:"Until when."`
-	Every   uint32    `default:"20" placeholder:"N" help:"After so many entries of a home, 2 to 10000."`
-	Weight  uint32    `default:"1" placeholder:"N" help:"How often it is taken where several could be shown, 1 to 1000: one of weight 2 twice as often as one of weight 1."`
+	Every   uint32    `default:"20" help:"After so many entries of a home, 2 to 10000."`
+	Weight  uint32    `default:"1" help:"How often it is taken where several could be shown, 1 to 1000: one of weight 2 twice as often as one of weight 1."`
 }
 
 // Help is the text above the flags.
@@ -72,7 +72,7 @@ type promotionListCmd struct {
 	asJSON
 	All    bool   `help:"Also those that have ended, the newest first."`
 	Before uint64 `placeholder:"ID" help:"With --all: begin below this promotion, the last one of the page before."`
-	Limit  int    `default:"100" placeholder:"N" help:"With --all: how many to list, at most 1000."`
+	Limit  int    `default:"100" help:"With --all: how many to list, at most 1000."`
 }
 
 // promotionObject is a promotion as a JSON object.
