@@ -37,6 +37,8 @@ type PushConfig struct {
 	Edits     FeedCommitter
 	Posts     Posts
 	Lines     timeline.Lines
+	// Renew keeps others from taking over a task that takes long; nil: nobody would.
+	Renew func(ctx context.Context, t task.Task) error
 	// Limit is up to how many followers an author may have to be pushed.
 	Limit   int
 	Recheck time.Duration // as of Config
@@ -74,11 +76,32 @@ func (p *Pusher) Push(ctx context.Context, t task.Task) error {
 		return err
 	}
 	events := []event.Event{posts[0].Event()}
-	err = p.cfg.Followers.EachFollowers(ctx, people, func(ids []uint64) error { return p.cfg.Lines.Push(ctx, events, ids) })
+	renew := p.renewal(t)
+	err = p.cfg.Followers.EachFollowers(ctx, people, func(ids []uint64) error {
+		if err := renew(ctx); err != nil {
+			return err
+		}
+		return p.cfg.Lines.Push(ctx, events, ids)
+	})
 	if err != nil {
 		return fmt.Errorf("push %d: %w", t.Post, err)
 	}
 	return nil
+}
+
+// renewal returns what is to be called before each part of the followers. The first part is
+// all for nearly everybody. It may have waited long for its turn, so that the claim is old.
+func (p *Pusher) renewal(t task.Task) func(ctx context.Context) error {
+	begun, claimed := false, time.Time{}
+	return func(ctx context.Context) error {
+		now := p.cfg.Now()
+		if !begun || p.cfg.Renew == nil || now.Sub(claimed) < task.Term/2 {
+			begun = true
+			return nil
+		}
+		claimed = now
+		return p.cfg.Renew(ctx, t)
+	}
 }
 
 // author returns the feed of a task's account, with the event of the task. The process that

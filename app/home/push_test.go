@@ -7,6 +7,7 @@ import (
 
 	"kith/app/home"
 	"kith/repo/event"
+	"kith/repo/relation"
 	"kith/repo/task"
 	"kith/repo/timeline"
 )
@@ -21,6 +22,47 @@ type noted struct {
 func (n *noted) Push(_ context.Context, events []event.Event, ids []uint64) error {
 	n.events, n.to = append(n.events, events...), append(n.to, ids...)
 	return nil
+}
+
+// slow hands out followers in parts, which take some time each.
+type slow struct {
+	home.Followers
+	parts int
+	part  func()
+}
+
+func (s slow) EachFollowers(_ context.Context, _ relation.Row, fn func([]uint64) error) error {
+	for range s.parts {
+		if err := fn([]uint64{1}); err != nil {
+			return err
+		}
+		s.part()
+	}
+	return nil
+}
+
+// A push that takes long keeps its claim.
+func TestPusher_Push_Renews(t *testing.T) {
+	for _, c := range []struct{ parts, want int }{{1, 0}, {2, 1}, {7, 3}} {
+		w := newWorld(t, config{noPush: true})
+		p := w.People(1)
+		of := w.Post(t, p[0], "to many")
+		renewed := 0
+		pusher := home.NewPusher(home.PushConfig{Followers: slow{w.Rows, c.parts, func() { w.Clock.Add(20) }}, Authors: w.Feeds, Posts: w.Stored, Lines: &noted{}, Limit: 10, Now: w.Now,
+			Renew: func(_ context.Context, of task.Task) error {
+				if of.Account != p[0] {
+					t.Errorf("renews %+v", of)
+				}
+				renewed++
+				return nil
+			}})
+		if err := pusher.Push(t.Context(), task.Task{Kind: task.Push, Account: p[0], Post: of.ID}); err != nil {
+			t.Fatal(err)
+		}
+		if renewed != c.want {
+			t.Errorf("a push in %d parts of 20 s: renewed %d times, want %d", c.parts, renewed, c.want)
+		}
+	}
 }
 
 // What was deleted before it could be pushed is pushed as it is in feeds: else homes read

@@ -67,7 +67,7 @@ func (s *stack) openPosts(c config.Settings, tool bool, log *slog.Logger) (err e
 		Now: time.Now, Log: log, Metrics: home.NewMetrics(s.registry), Cap: c.Home.Cap, Window: c.Home.RepostWindow, Push: push, Stale: c.Cache.Expiry, Ahead: s.ahead()})
 	p.markers = marker.New(marker.Config{Store: markers.New(s.pool), Homes: p.homes, Now: time.Now})
 	p.promotions = promotion.New(promotion.Config{Store: promoted.New(s.pool), Homes: p.homes, Posts: p.service, Accounts: s.accounts, Now: time.Now, Log: log})
-	pusher := home.NewPusher(home.PushConfig{Followers: s.rows, Authors: p.feeds, Edits: p.edits, Posts: p.rows, Lines: p.lines, Limit: c.Home.PushLimit, Now: time.Now})
+	pusher := home.NewPusher(home.PushConfig{Followers: s.rows, Authors: p.feeds, Edits: p.edits, Posts: p.rows, Lines: p.lines, Renew: p.tasks.Renew, Limit: c.Home.PushLimit, Now: time.Now})
 	p.tasks.Handle(task.Settle, p.service.SettlePost)
 	p.tasks.Handle(task.Favourite, p.service.SettleFavourite)
 	p.tasks.Handle(task.Push, pusher.Push)
