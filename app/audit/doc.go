@@ -34,7 +34,7 @@
 //	verify      compares the rows of each pair whose entries do not match, under their locks
 //	finish      counts and unknown accounts, which until then show what was lost
 //	names       all names, then all accounts
-//	post rows   all rows about posts, bucket by bucket, then tasks and timelines
+//	post rows   all rows about posts, bucket by bucket, then tasks, timelines and buckets
 //
 // A checksum is a count and the sum of a 64-bit mix of (follower, followee, time), in one
 // of 65,536 slices by a hash of (follower, followee): one for what followers' rows say and
@@ -127,11 +127,18 @@
 //	unknown  the posts of an account that does not exist are deleted, as it would have; not
 //	         if more than one author in ten does not exist
 //	task     carried out and deleted; a push so old is only deleted
+//	key      an Idempotency-Key that names no post of its account is deleted
 //	timeline deleted: the reader makes it anew
+//	bucket   a row in a wrong bucket, of whatever table, is only reported
 //
 // An import of posts has no tasks, and settles what it adds at its end: until then an audit takes
-// that for faults, and repairs them. A post in a wrong bucket is only reported. An audit of one account looks at its feed. What is not
-// found: a post that is gone with all that named it, and what its text says.
+// that for faults, and repairs them. What is not found: a post that is gone with all that named
+// it, and what its text says.
+//
+// An audit of one account looks at its feed, its posts and all that stands at them, the list of
+// replies that it received, its marks, keys, tasks and home: 1,000,000 rows at most, besides its
+// relations. What the acts of others should have left at its posts, and rows in wrong buckets,
+// only an audit of all accounts finds.
 //
 // # What it costs
 //
@@ -142,6 +149,6 @@
 // account that is rebuilt; and 500 bytes for each of up to 100,000 rows whose count of
 // followers alone is too large. --rebuild has no bound on the entries of its account.
 // Posts take one pass over their tables, reaction, reply and mark, with a look-up for each of
-// these rows, and 100 bytes of memory for each author of one bucket. An audit that is stopped
-// begins anew.
+// these rows, and 100 bytes of memory for each author of one bucket. Wrong buckets take one pass
+// over the keys of all tables. An audit that is stopped begins anew.
 package audit

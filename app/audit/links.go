@@ -2,6 +2,7 @@ package audit
 
 import (
 	"context"
+	"errors"
 
 	"kith/repo/mark"
 	"kith/repo/post"
@@ -187,18 +188,19 @@ func (p *postAudit) remark(ctx context.Context, m postcheck.Mark) error {
 	})
 }
 
-// links checks that all that stands at the posts of a bucket was done, and is not undone.
-func (p *postAudit) links(ctx context.Context, bucket uint16) error {
-	for _, read := range []func(context.Context, uint16, postcheck.Link, int) ([]postcheck.Link, error){p.Rows.Replies, p.Rows.Reactions} {
+// links checks that all that stands at the posts of a bucket, or at those that are named, was
+// done, and is not undone.
+func (p *postAudit) links(ctx context.Context, bucket uint16, named []uint64) error {
+	for _, read := range []func(context.Context, uint16, []uint64, postcheck.Link, int) ([]postcheck.At, error){p.Rows.Replies, p.Rows.Reactions} {
 		for after := (postcheck.Link{}); ; {
-			page, err := read(ctx, bucket, after, postsAtOnce)
+			page, err := read(ctx, bucket, named, after, postsAtOnce)
 			if err != nil {
 				return err
 			}
 			if len(page) == 0 {
 				break
 			}
-			after = page[len(page)-1]
+			after = page[len(page)-1].Link
 			if err := p.wereDone(ctx, page); err != nil {
 				return err
 			}
@@ -210,12 +212,12 @@ func (p *postAudit) links(ctx context.Context, bucket uint16) error {
 	return nil
 }
 
-func (p *postAudit) wereDone(ctx context.Context, page []postcheck.Link) error {
-	ids := postsOf(page)
+func (p *postAudit) wereDone(ctx context.Context, page []postcheck.At) error {
+	var ids []uint64
 	var marks []postcheck.Mark
 	for _, l := range page {
-		if l.Kind == post.Favourite {
-			marks = append(marks, favouriteMark(l))
+		if ids = append(ids, l.Post); l.Kind == post.Favourite {
+			marks = append(marks, favouriteMark(l.Link))
 		} else {
 			ids = append(ids, l.ID)
 		}
@@ -231,18 +233,32 @@ func (p *postAudit) wereDone(ctx context.Context, page []postcheck.Link) error {
 	for _, l := range page {
 		own := posts[l.ID]
 		said, _ := own.Link()
-		_, is := posts[l.Post]
+		of, is := posts[l.Post]
 		switch {
 		case !is:
-			err = p.orphan(ctx, l)
-		case l.Kind == post.Favourite && !marked[favouriteMark(l)], l.Kind != post.Favourite && (said != l || own.State == post.Deleted):
-			err = p.extra(ctx, l)
+			err = p.orphan(ctx, l.Link)
+		case l.Kind == post.Favourite && !marked[favouriteMark(l.Link)], l.Kind != post.Favourite && (said != l.Link || own.State == post.Deleted):
+			err = p.extra(ctx, l.Link)
+		case l.Kind == post.Reply && l.Owner != of.Author:
+			err = p.misplaced(ctx, l, of.Author)
 		}
 		if err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// misplaced reports a reply that stands in the list of what somebody else received.
+func (p *postAudit) misplaced(ctx context.Context, l postcheck.At, author uint64) error {
+	is, err := each(ctx, l.Link, check{p.linked, true}, check{p.act, true})
+	if err != nil || !is {
+		return err
+	}
+	f := fault(Reaction, author, "reply %d to its post %d is among those to account %d", l.ID, l.Post, l.Owner)
+	return p.mend(ctx, []Fault{f}, func() error {
+		return errors.Join(p.unlink(ctx, l.Link), p.settle(ctx, l.Link))
+	})
 }
 
 // orphan reports a link at a post that does not exist. A post is there before its links, and

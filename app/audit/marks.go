@@ -115,16 +115,21 @@ func (p *postAudit) compareHeads(ctx context.Context, sums map[uint64]*headSum) 
 		if h := sums[id]; !h.bad && h.hash == 0 {
 			continue
 		}
-		wrong, err := p.Marks.Examine(ctx, id, false)
-		if err == nil && wrong != "" {
-			err = p.mend(ctx, []Fault{fault(Mark, id, "%s", wrong)}, func() error {
-				_, err := p.Marks.Examine(ctx, id, true)
-				return err
-			})
-		}
-		if err != nil {
+		if err := p.examineHead(ctx, id); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// examineHead compares the head of an account with its marks under its lock.
+func (p *postAudit) examineHead(ctx context.Context, id uint64) error {
+	wrong, err := p.Marks.Examine(ctx, id, false)
+	if err != nil || wrong == "" {
+		return err
+	}
+	return p.mend(ctx, []Fault{fault(Mark, id, "%s", wrong)}, func() error {
+		_, err := p.Marks.Examine(ctx, id, true)
+		return err
+	})
 }

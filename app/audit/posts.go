@@ -26,6 +26,8 @@ const (
 	Mark     Kind = "mark"
 	Task     Kind = "task"
 	Timeline Kind = "timeline"
+	Key      Kind = "key"
+	Bucket   Kind = "bucket"
 )
 
 // Posts is what an audit of posts works with.
@@ -37,6 +39,9 @@ type Posts struct {
 	Tasks     *task.Store
 	Timelines *timeline.Store
 	Service   *apppost.Service // repairs what lies in two buckets
+	// MaxOfOne bounds the rows about posts that an audit of one account reads, 0 is
+	// 1,000,000.
+	MaxOfOne int64
 }
 
 // postsAtOnce is how many rows about posts one statement reads.
@@ -49,7 +54,7 @@ func (a *auditor) posts(ctx context.Context) error {
 	}
 	p := &postAudit{auditor: a, Posts: *a.cfg.Posts, unknown: map[uint64]int64{}}
 	if a.cfg.Account != 0 {
-		return p.examineFeed(ctx, a.cfg.Account)
+		return p.ofOne(ctx, a.cfg.Account)
 	}
 	for bucket := uint16(0); bucket < repo.Buckets; bucket++ {
 		next, err := p.Rows.Next(ctx, bucket)
@@ -64,7 +69,7 @@ func (a *auditor) posts(ctx context.Context) error {
 		}
 		bucket = next
 	}
-	for _, work := range []func(context.Context) error{p.forgetAuthors, p.tasks, p.timelines} {
+	for _, work := range []func(context.Context) error{p.forgetAuthors, p.tasks, p.timelines, p.strays} {
 		if err := work(ctx); err != nil {
 			return err
 		}
@@ -79,13 +84,16 @@ type postAudit struct {
 	authors int64            // that have posts
 	unknown map[uint64]int64 // authors that do not exist, and how many posts they have
 	rows    int64
+	most    int64 // rows that may be looked at, 0: all
 	// remarked are accounts of this bucket and posts about whose mark there was a fault.
 	remarked map[[2]uint64]bool
 }
 
 // looked counts rows and may pause.
 func (p *postAudit) looked(ctx context.Context, rows int) error {
-	p.rows += int64(rows)
+	if p.rows += int64(rows); p.most > 0 && p.rows > p.most {
+		return errMost
+	}
 	return p.step(ctx, "post rows", p.rows, 0)
 }
 
@@ -106,7 +114,14 @@ func (p *postAudit) bucket(ctx context.Context, bucket uint16) error {
 		if len(page) == postsAtOnce {
 			last = page[len(page)-1].ID
 		}
-		if err := p.page(ctx, bucket, page, after, last, sums); err != nil {
+		page, err = p.page(ctx, bucket, page, sums)
+		if err == nil {
+			err = p.counts(ctx, bucket, nil, page, after, last)
+		}
+		if err == nil {
+			err = p.ownLinks(ctx, page)
+		}
+		if err != nil {
 			return err
 		}
 		after = last
@@ -114,26 +129,26 @@ func (p *postAudit) bucket(ctx context.Context, bucket uint16) error {
 	if err := p.compareFeeds(ctx, sums); err != nil {
 		return err
 	}
-	if err := p.links(ctx, bucket); err != nil {
+	if err := p.links(ctx, bucket, nil); err != nil {
 		return err
 	}
-	return p.marks(ctx, bucket)
+	if err := p.marks(ctx, bucket); err != nil {
+		return err
+	}
+	return p.keys(ctx, bucket, 0)
 }
 
-// page audits the posts of a bucket after one id and up to another.
-func (p *postAudit) page(ctx context.Context, bucket uint16, page []postcheck.Post, after, last uint64, sums map[uint64]*feedSum) error {
+// page counts posts of a bucket, and returns those that lie in the right one.
+func (p *postAudit) page(ctx context.Context, bucket uint16, page []postcheck.Post, sums map[uint64]*feedSum) ([]postcheck.Post, error) {
 	p.sum.Posts += int64(len(page))
 	if err := p.looked(ctx, len(page)); err != nil {
-		return err
+		return nil, err
 	}
 	page = p.inPlace(bucket, page)
 	for i := range page {
 		sumOf(sums, page[i].Author).add(&page[i])
 	}
-	if err := p.counts(ctx, bucket, page, after, last); err != nil {
-		return err
-	}
-	return p.ownLinks(ctx, page)
+	return page, nil
 }
 
 // feedSum is what a feed says of the posts of its author, less what there is.
@@ -288,12 +303,13 @@ func (p *postAudit) inPlace(bucket uint16, page []postcheck.Post) []postcheck.Po
 	return good
 }
 
-// counts compares the counts of posts with the links that they have.
-func (p *postAudit) counts(ctx context.Context, bucket uint16, page []postcheck.Post, after, last uint64) error {
+// counts compares the counts of posts with the links that they have: of all posts of a bucket
+// after one and up to another, or of those that are named.
+func (p *postAudit) counts(ctx context.Context, bucket uint16, named []uint64, page []postcheck.Post, after, last uint64) error {
 	if len(page) == 0 {
 		return nil
 	}
-	counts, err := p.Rows.Counts(ctx, bucket, after, last)
+	counts, err := p.Rows.Counts(ctx, bucket, named, after, last)
 	if err != nil {
 		return err
 	}
@@ -374,7 +390,7 @@ func (p *postAudit) deletePosts(ctx context.Context, author uint64) error {
 // tasks reports tasks that nobody takes. A repair carries them out; a push so old is for
 // lines that were made anew since.
 func (p *postAudit) tasks(ctx context.Context) error {
-	found, err := p.Tasks.Forgotten(ctx, maxNoted)
+	found, err := p.Tasks.Forgotten(ctx, p.cfg.Account, maxNoted)
 	if err != nil {
 		return err
 	}
@@ -409,20 +425,24 @@ func (p *postAudit) timelines(ctx context.Context) error {
 		if err != nil || len(page) == 0 {
 			return err
 		}
-		for _, r := range page {
-			if r.Err == nil {
-				continue
-			}
-			f := fault(Timeline, r.AccountID, "its warm home timeline cannot be read: %v", r.Err)
-			if err := p.mend(ctx, []Fault{f}, func() error { return p.Timelines.Drop(ctx, r.AccountID) }); err != nil {
-				return err
-			}
+		if err := p.timelinePage(ctx, page); err != nil {
+			return err
 		}
 		after = page[len(page)-1].AccountID
-		if err := p.looked(ctx, len(page)); err != nil {
+	}
+}
+
+func (p *postAudit) timelinePage(ctx context.Context, page []timeline.Checked) error {
+	for _, r := range page {
+		if r.Err == nil {
+			continue
+		}
+		f := fault(Timeline, r.AccountID, "its warm home timeline cannot be read: %v", r.Err)
+		if err := p.mend(ctx, []Fault{f}, func() error { return p.Timelines.Drop(ctx, r.AccountID) }); err != nil {
 			return err
 		}
 	}
+	return p.looked(ctx, len(page))
 }
 
 // repostMark is the mark that says which post of an account reposts another.

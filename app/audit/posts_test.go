@@ -39,7 +39,7 @@ type wall struct {
 func newWall(t *testing.T) *wall {
 	t.Helper()
 	pool := dbtest.DB(t)
-	for _, table := range slices.Concat(tables, []string{`post`, `author_feed`, `reaction`, `reply`, `mark`, `mark_head`, `task`, `timeline`}) {
+	for _, table := range slices.Concat(tables, []string{`post`, `author_feed`, `reaction`, `reply`, `mark`, `mark_head`, `task`, `idempotency`, `timeline`}) {
 		if _, err := pool.ExecContext(t.Context(), `DELETE FROM `+table); err != nil {
 			t.Fatal(err)
 		}
@@ -88,10 +88,13 @@ func (w *wall) config() audit.Config {
 }
 
 // audit runs an audit and returns the faults, a line each.
-func (w *wall) audit(repair bool) (faults []string) {
+func (w *wall) audit(repair bool) (faults []string) { return w.auditOf(0, repair) }
+
+// auditOf is audit of one account, 0 for all.
+func (w *wall) auditOf(account uint64, repair bool) (faults []string) {
 	w.Helper()
 	cfg := w.config()
-	cfg.Repair = repair
+	cfg.Account, cfg.Repair = account, repair
 	cfg.Report = func(f audit.Fault) {
 		if f.Repaired != (repair && f.Err == nil) {
 			w.Errorf("%v: repaired is %v", f, f.Repaired)
@@ -115,6 +118,7 @@ func (w *wall) state() (out []string) {
 		`SELECT CONCAT_WS(' ', 'mark', bucket, account_id, kind, post_id, id) FROM mark ORDER BY account_id, kind, post_id`,
 		`SELECT CONCAT_WS(' ', 'head', bucket, account_id, HEX(list), floor_id) FROM mark_head ORDER BY account_id`,
 		`SELECT CONCAT_WS(' ', 'task', bucket, id, kind) FROM task ORDER BY id, kind`,
+		`SELECT CONCAT_WS(' ', 'key', bucket, account_id, HEX(hash), post_id) FROM idempotency ORDER BY account_id`,
 		`SELECT CONCAT_WS(' ', 'timeline', bucket, account_id) FROM timeline ORDER BY account_id`,
 	} {
 		var lines []string
@@ -126,84 +130,93 @@ func (w *wall) state() (out []string) {
 	return out
 }
 
+// planted are faults, and the words by which an audit reports them, in their order.
+var planted = map[string]struct {
+	plant func(w *wall)
+	want  []string
+}{
+	"Clean":      {func(*wall) {}, nil},
+	"FeedMisses": {func(w *wall) { w.feed(w.ada, w.second.Event()) }, []string{"feed: account $ada: the feed does not agree with its posts: it misses $first"}},
+	"FeedNamesUnknown": {func(w *wall) {
+		w.feed(w.ada, event.Event{ID: w.second.ID + repo.Buckets, Author: w.ada}, w.second.Event(), w.first.Event())
+	}, []string{"which is not among the newest posts"}},
+	"FeedOrigin":   {func(w *wall) { w.feed(w.bob, event.Event{ID: w.repost, Author: w.bob}) }, []string{"it misses $repost", "it names $repost"}},
+	"FeedBytes":    {func(w *wall) { w.setFeed(w.ada, `list = 'bad'`) }, []string{"its bytes cannot be read"}},
+	"FeedEmpty":    {func(w *wall) { w.setFeed(w.ada, `list = ''`) }, []string{"it misses $second"}},
+	"FeedFloor":    {func(w *wall) { w.setFeed(w.ada, `floor_id = 17`) }, []string{"its floor is 17, not 0"}},
+	"FeedStatuses": {func(w *wall) { w.setFeed(w.ada, `statuses = 7`) }, []string{"it counts 7 posts, there are 2"}},
+	"FeedLast":     {func(w *wall) { w.setFeed(w.ada, `last_id = 1`) }, []string{"its last id is 1, but there is a post $second"}},
+	"FeedNewest":   {func(w *wall) { w.setFeed(w.ada, `newest_id = 0`) }, []string{"its newest post that is not deleted is 0, not $second"}},
+	"FeedGone": {func(w *wall) {
+		w.exec(`DELETE FROM author_feed WHERE bucket = ? AND account_id = ?`, repo.Bucket(w.ada), w.ada)
+	},
+		[]string{"it misses $second", "it counts 0 posts", "its last id is 0", "its newest"}},
+	"Counts": {func(w *wall) {
+		w.exec(`UPDATE post SET replies = 5, reposts = 0, favourites = 2 WHERE bucket = ? AND id = ?`, repo.Bucket(w.ada), w.first.ID)
+	}, []string{"post: account $ada: post $first counts 5 replies, 0 reposts, 2 favourites; there are 1, 1, 1"}},
+	"ReplyMissing": {func(w *wall) {
+		w.exec(`DELETE FROM reply WHERE bucket = ? AND post_id = ?`, repo.Bucket(w.ada), w.first.ID)
+		w.exec(`UPDATE post SET replies = 0 WHERE bucket = ? AND id = ?`, repo.Bucket(w.ada), w.first.ID)
+	}, []string{"reaction: account $bob: its reply $reply does not stand at post $first"}},
+	"RepostMissing": {func(w *wall) {
+		w.exec(`DELETE FROM reaction WHERE bucket = ? AND post_id = ? AND kind = 2`, repo.Bucket(w.ada), w.first.ID)
+	},
+		[]string{"post $first counts 1 replies, 1 reposts, 1 favourites; there are 1, 0, 1", "its repost $repost does not stand at post $first"}},
+	"FavouriteMissing": {func(w *wall) {
+		w.exec(`DELETE FROM reaction WHERE bucket = ? AND post_id = ? AND kind = 1`, repo.Bucket(w.ada), w.first.ID)
+	},
+		[]string{"there are 1, 1, 0", "reaction: account $cleo: its favourite"}},
+	"ReplyExtra": {func(w *wall) {
+		w.exec(`INSERT INTO reply (bucket, post_id, reply_id, owner_id, author_id) SELECT bucket, ?, ?, owner_id, author_id FROM reply WHERE bucket = ? AND post_id = ?`, w.second.ID, w.reply.ID, repo.Bucket(w.ada), w.first.ID)
+		w.exec(`UPDATE post SET replies = 1 WHERE bucket = ? AND id = ?`, repo.Bucket(w.ada), w.second.ID)
+	}, []string{"its reply $reply stands at post $second, but is gone, or was never there"}},
+	"RepostExtra": {func(w *wall) {
+		w.exec(`INSERT INTO reaction (bucket, post_id, kind, account_id, id) VALUES (?,?,2,?,?)`, repo.Bucket(w.ada), w.second.ID, w.cleo, w.undone)
+	}, []string{"post $second counts 0 replies, 0 reposts, 0 favourites; there are 0, 1, 0", "its repost $undone stands at post $second"}},
+	"FavouriteExtra": {func(w *wall) {
+		w.exec(`INSERT INTO reaction (bucket, post_id, kind, account_id, id) VALUES (?,?,1,?,?)`, repo.Bucket(w.ada), w.second.ID, w.bob, 4711)
+		w.exec(`UPDATE post SET favourites = 1 WHERE bucket = ? AND id = ?`, repo.Bucket(w.ada), w.second.ID)
+	}, []string{"its favourite 4711 stands at post $second"}},
+	"Orphans": {func(w *wall) {
+		w.exec(`INSERT INTO reaction (bucket, post_id, kind, account_id, id) VALUES (5,1029,1,?,99)`, w.bob)
+		w.exec(`INSERT INTO reply (bucket, post_id, reply_id, owner_id, author_id) VALUES (5,1029,?,5,?)`, w.reply.ID, w.bob)
+	}, []string{"its reply $reply stands at post 1029, which does not exist", "its favourite 99 stands at post 1029, which does not exist"}},
+	"RepostMarkMissing": {func(w *wall) {
+		w.exec(`DELETE FROM mark WHERE bucket = ? AND account_id = ? AND kind = 2`, repo.Bucket(w.bob), w.bob)
+	},
+		[]string{"mark: account $bob: no mark says that $repost is its repost of $first"}},
+	"RepostMarkWrong": {func(w *wall) {
+		w.exec(`UPDATE mark SET id = 12 WHERE bucket = ? AND account_id = ? AND kind = 2`, repo.Bucket(w.bob), w.bob)
+	},
+		[]string{"a mark says that 12 is its repost of $first, which it is not"}},
+	"RepostMarkLeft": {func(w *wall) {
+		w.exec(`INSERT INTO mark (bucket, account_id, kind, post_id, id) VALUES (?,?,2,?,?)`, repo.Bucket(w.cleo), w.cleo, w.second.ID, w.undone)
+	}, []string{"a mark says that $undone is its repost of $second, which it is not"}},
+	"HeadBytes":  {func(w *wall) { w.setHead(w.cleo, `list = 'bad'`) }, []string{"mark: account $cleo: bad bytes of marks"}},
+	"HeadMisses": {func(w *wall) { w.setHead(w.cleo, `list = ''`) }, []string{"mark: account $cleo: its head misses mark"}},
+	"HeadHasMore": {func(w *wall) {
+		w.setHead(w.bob, `list = CONCAT(CHAR(1), LEFT(SUBSTRING(list, 2), 7), CHAR(255), RIGHT(list, 8), list)`)
+	},
+		[]string{"mark: account $bob: its head has mark"}},
+	"HeadGone": {func(w *wall) {
+		w.exec(`DELETE FROM mark_head WHERE bucket = ? AND account_id = ?`, repo.Bucket(w.cleo), w.cleo)
+	}, []string{"mark: account $cleo: there is no head"}},
+	"Task": {func(w *wall) {
+		w.exec(`INSERT INTO task (bucket, id, kind, account_id, post_id, claimed_until, holder) VALUES (?,?,2,?,?,UNIX_TIMESTAMP()-700,'')`, repo.Bucket(w.bob), w.reply.ID, w.bob, w.reply.ID)
+	}, []string{"task: account $bob: nobody takes its task $reply, kind 2"}},
+	"Timeline": {func(w *wall) {
+		w.exec(`INSERT INTO timeline (bucket, account_id, ver, list, pulled, floor_id, follows, covered_until, updated_at) VALUES (?,?,1,'bad','',0,0,1,1)`, repo.Bucket(w.bob), w.bob)
+	}, []string{"timeline: account $bob: its warm home timeline cannot be read"}},
+	"ReplyOwner": {func(w *wall) {
+		w.exec(`UPDATE reply SET owner_id = ? WHERE bucket = ? AND post_id = ?`, w.ada+repo.Buckets, repo.Bucket(w.ada), w.first.ID)
+	}, []string{"reaction: account $ada: reply $reply to its post $first is among those to account"}},
+	"Key": {func(w *wall) {
+		w.exec(`INSERT INTO idempotency (bucket, account_id, hash, post_id, made_at) VALUES (?,?,'0123456789abcdef',?,1)`, repo.Bucket(w.bob), w.bob, w.first.ID)
+	}, []string{"key: account $bob: an Idempotency-Key names $first, which is no post of it"}},
+}
+
 func TestRun_Posts(t *testing.T) {
-	for name, c := range map[string]struct {
-		plant func(w *wall)
-		want  []string // words of the faults, in their order
-	}{
-		"Clean":      {func(*wall) {}, nil},
-		"FeedMisses": {func(w *wall) { w.feed(w.ada, w.second.Event()) }, []string{"feed: account $ada: the feed does not agree with its posts: it misses $first"}},
-		"FeedNamesUnknown": {func(w *wall) {
-			w.feed(w.ada, event.Event{ID: w.second.ID + repo.Buckets, Author: w.ada}, w.second.Event(), w.first.Event())
-		}, []string{"which is not among the newest posts"}},
-		"FeedOrigin":   {func(w *wall) { w.feed(w.bob, event.Event{ID: w.repost, Author: w.bob}) }, []string{"it misses $repost", "it names $repost"}},
-		"FeedBytes":    {func(w *wall) { w.setFeed(w.ada, `list = 'bad'`) }, []string{"its bytes cannot be read"}},
-		"FeedEmpty":    {func(w *wall) { w.setFeed(w.ada, `list = ''`) }, []string{"it misses $second"}},
-		"FeedFloor":    {func(w *wall) { w.setFeed(w.ada, `floor_id = 17`) }, []string{"its floor is 17, not 0"}},
-		"FeedStatuses": {func(w *wall) { w.setFeed(w.ada, `statuses = 7`) }, []string{"it counts 7 posts, there are 2"}},
-		"FeedLast":     {func(w *wall) { w.setFeed(w.ada, `last_id = 1`) }, []string{"its last id is 1, but there is a post $second"}},
-		"FeedNewest":   {func(w *wall) { w.setFeed(w.ada, `newest_id = 0`) }, []string{"its newest post that is not deleted is 0, not $second"}},
-		"FeedGone": {func(w *wall) {
-			w.exec(`DELETE FROM author_feed WHERE bucket = ? AND account_id = ?`, repo.Bucket(w.ada), w.ada)
-		},
-			[]string{"it misses $second", "it counts 0 posts", "its last id is 0", "its newest"}},
-		"Counts": {func(w *wall) {
-			w.exec(`UPDATE post SET replies = 5, reposts = 0, favourites = 2 WHERE bucket = ? AND id = ?`, repo.Bucket(w.ada), w.first.ID)
-		}, []string{"post: account $ada: post $first counts 5 replies, 0 reposts, 2 favourites; there are 1, 1, 1"}},
-		"ReplyMissing": {func(w *wall) {
-			w.exec(`DELETE FROM reply WHERE bucket = ? AND post_id = ?`, repo.Bucket(w.ada), w.first.ID)
-			w.exec(`UPDATE post SET replies = 0 WHERE bucket = ? AND id = ?`, repo.Bucket(w.ada), w.first.ID)
-		}, []string{"reaction: account $bob: its reply $reply does not stand at post $first"}},
-		"RepostMissing": {func(w *wall) {
-			w.exec(`DELETE FROM reaction WHERE bucket = ? AND post_id = ? AND kind = 2`, repo.Bucket(w.ada), w.first.ID)
-		},
-			[]string{"post $first counts 1 replies, 1 reposts, 1 favourites; there are 1, 0, 1", "its repost $repost does not stand at post $first"}},
-		"FavouriteMissing": {func(w *wall) {
-			w.exec(`DELETE FROM reaction WHERE bucket = ? AND post_id = ? AND kind = 1`, repo.Bucket(w.ada), w.first.ID)
-		},
-			[]string{"there are 1, 1, 0", "reaction: account $cleo: its favourite"}},
-		"ReplyExtra": {func(w *wall) {
-			w.exec(`INSERT INTO reply (bucket, post_id, reply_id, owner_id, author_id) SELECT bucket, ?, ?, owner_id, author_id FROM reply WHERE bucket = ? AND post_id = ?`, w.second.ID, w.reply.ID, repo.Bucket(w.ada), w.first.ID)
-			w.exec(`UPDATE post SET replies = 1 WHERE bucket = ? AND id = ?`, repo.Bucket(w.ada), w.second.ID)
-		}, []string{"its reply $reply stands at post $second, but is gone, or was never there"}},
-		"RepostExtra": {func(w *wall) {
-			w.exec(`INSERT INTO reaction (bucket, post_id, kind, account_id, id) VALUES (?,?,2,?,?)`, repo.Bucket(w.ada), w.second.ID, w.cleo, w.undone)
-		}, []string{"post $second counts 0 replies, 0 reposts, 0 favourites; there are 0, 1, 0", "its repost $undone stands at post $second"}},
-		"FavouriteExtra": {func(w *wall) {
-			w.exec(`INSERT INTO reaction (bucket, post_id, kind, account_id, id) VALUES (?,?,1,?,?)`, repo.Bucket(w.ada), w.second.ID, w.bob, 4711)
-			w.exec(`UPDATE post SET favourites = 1 WHERE bucket = ? AND id = ?`, repo.Bucket(w.ada), w.second.ID)
-		}, []string{"its favourite 4711 stands at post $second"}},
-		"Orphans": {func(w *wall) {
-			w.exec(`INSERT INTO reaction (bucket, post_id, kind, account_id, id) VALUES (5,1029,1,?,99)`, w.bob)
-			w.exec(`INSERT INTO reply (bucket, post_id, reply_id, owner_id, author_id) VALUES (5,1029,?,5,?)`, w.reply.ID, w.bob)
-		}, []string{"its reply $reply stands at post 1029, which does not exist", "its favourite 99 stands at post 1029, which does not exist"}},
-		"RepostMarkMissing": {func(w *wall) {
-			w.exec(`DELETE FROM mark WHERE bucket = ? AND account_id = ? AND kind = 2`, repo.Bucket(w.bob), w.bob)
-		},
-			[]string{"mark: account $bob: no mark says that $repost is its repost of $first"}},
-		"RepostMarkWrong": {func(w *wall) {
-			w.exec(`UPDATE mark SET id = 12 WHERE bucket = ? AND account_id = ? AND kind = 2`, repo.Bucket(w.bob), w.bob)
-		},
-			[]string{"a mark says that 12 is its repost of $first, which it is not"}},
-		"RepostMarkLeft": {func(w *wall) {
-			w.exec(`INSERT INTO mark (bucket, account_id, kind, post_id, id) VALUES (?,?,2,?,?)`, repo.Bucket(w.cleo), w.cleo, w.second.ID, w.undone)
-		}, []string{"a mark says that $undone is its repost of $second, which it is not"}},
-		"HeadBytes":  {func(w *wall) { w.setHead(w.cleo, `list = 'bad'`) }, []string{"mark: account $cleo: bad bytes of marks"}},
-		"HeadMisses": {func(w *wall) { w.setHead(w.cleo, `list = ''`) }, []string{"mark: account $cleo: its head misses mark"}},
-		"HeadHasMore": {func(w *wall) {
-			w.setHead(w.bob, `list = CONCAT(CHAR(1), LEFT(SUBSTRING(list, 2), 7), CHAR(255), RIGHT(list, 8), list)`)
-		},
-			[]string{"mark: account $bob: its head has mark"}},
-		"HeadGone": {func(w *wall) {
-			w.exec(`DELETE FROM mark_head WHERE bucket = ? AND account_id = ?`, repo.Bucket(w.cleo), w.cleo)
-		}, []string{"mark: account $cleo: there is no head"}},
-		"Task": {func(w *wall) {
-			w.exec(`INSERT INTO task (bucket, id, kind, account_id, post_id, claimed_until, holder) VALUES (?,?,2,?,?,UNIX_TIMESTAMP()-700,'')`, repo.Bucket(w.bob), w.reply.ID, w.bob, w.reply.ID)
-		}, []string{"task: account $bob: nobody takes its task $reply, kind 2"}},
-		"Timeline": {func(w *wall) {
-			w.exec(`INSERT INTO timeline (bucket, account_id, ver, list, pulled, floor_id, follows, covered_until, updated_at) VALUES (?,?,1,'bad','',0,0,1,1)`, repo.Bucket(w.bob), w.bob)
-		}, []string{"timeline: account $bob: its warm home timeline cannot be read"}},
-	} {
+	for name, c := range planted {
 		t.Run(name, func(t *testing.T) {
 			w := newWall(t)
 			before := w.state()

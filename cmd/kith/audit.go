@@ -28,13 +28,13 @@ type auditCmd struct {
 	Repair  bool      `help:"Repair what is wrong. If two rows disagree, the row of the one who follows, replies or favours counts; a damaged row is rebuilt from the rows of others. A fault that takes more is reported with the command to type."`
 	Rebuild accountID `placeholder:"ID" xor:"account" help:"Rebuild the row of this account from what can be read of it and from the rows of others, as a fault that names this command asks for."`
 	DryRun  bool      `help:"Write nothing, even with --repair or --rebuild. Without these two nothing is written either."`
-	Account accountID `placeholder:"ID" xor:"account" help:"Print this account and audit it alone, with the other side of each of its entries."`
+	Account accountID `placeholder:"ID" xor:"account" help:"Print this account and audit it alone, with the other side of each of its entries, its posts and what stands at them, its marks, keys, tasks and home: up to 1,000,000 rows about posts."`
 }
 
 // Help is the text above the flags.
 func (auditCmd) Help() string {
 	return "Reads all rows and checks that they agree: every list can be read, counts are true, both sides of every follow, block and " +
-		"request are there, every account that is named exists, and every name belongs to its account; that author feeds, posts, their counts and what others did about them agree. Servers may run meanwhile. The exit code is 4 if faults remain: " +
+		"request are there, every account that is named exists, and every name belongs to its account; that author feeds, posts, their counts and what others did about them agree; that every row lies in the right bucket. Servers may run meanwhile. The exit code is 4 if faults remain: " +
 		"audit with --repair, or type the command that a fault names. With --json " +
 		"each fault is an object, and the last line is one with the numbers."
 }

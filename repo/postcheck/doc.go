@@ -5,4 +5,6 @@
 // A link is what stands at a post about somebody else's act: a reply, a repost, a favourite.
 // The act is the post that replies or reposts, or the mark of the favourite, in the bucket
 // of who acted.
+//
+// Rows of any table that lie in a wrong bucket are found by Strays.
 package postcheck

@@ -25,6 +25,15 @@ func (s *Store) Drop(ctx context.Context, l Link) error {
 	return nil
 }
 
+// DropKey deletes an Idempotency-Key, unless it was used anew. Index: PRIMARY, one row.
+func (s *Store) DropKey(ctx context.Context, k Key) error {
+	_, err := s.db.ExecContext(ctx, `DELETE FROM idempotency WHERE bucket = ? AND account_id = ? AND hash = ? AND post_id = ?`, repo.Bucket(k.Account), k.Account, k.Hash, k.Post)
+	if err != nil {
+		return fmt.Errorf("drop a key of %d: %w", k.Account, db.Wrap(err))
+	}
+	return nil
+}
+
 // Remark compares the mark that says which post of an author reposts another with the posts,
 // under the lock of the author's feed, which every change of either takes. repost is a
 // post that may be that repost, 0 for none. It returns what is wrong, in words, empty where

@@ -53,6 +53,19 @@ type Link struct {
 	ID      uint64    `db:"id"`         // of the reply, repost or favourite
 }
 
+// At is a link as it is stored: a reply says whose post it stands at, too.
+type At struct {
+	Link
+	Owner uint64 `db:"owner_id"` // 0: it does not say
+}
+
+// Key is an Idempotency-Key of an account, and the post that was made with it.
+type Key struct {
+	Account uint64 `db:"account_id"`
+	Hash    []byte `db:"hash"`
+	Post    uint64 `db:"post_id"`
+}
+
 // Mark is what an account keeps about a post.
 type Mark struct {
 	Account uint64    `db:"account_id"`
@@ -82,7 +95,7 @@ type Head struct {
 // repo.ErrNotFound.
 func (s *Store) Next(ctx context.Context, from uint16) (uint16, error) {
 	first := uint16(repo.Buckets)
-	for _, table := range []string{`post`, `author_feed`, `reply`, `reaction`, `mark`, `mark_head`} {
+	for _, table := range []string{`post`, `author_feed`, `reply`, `reaction`, `mark`, `mark_head`, `idempotency`} {
 		b, err := db.NextBucket(ctx, s.db, table, from)
 		if errors.Is(err, repo.ErrNotFound) {
 			continue
@@ -106,6 +119,12 @@ func (s *Store) Posts(ctx context.Context, bucket uint16, after uint64, limit in
 	return out, s.read(ctx, &out, `SELECT `+postColumns+` FROM post WHERE bucket = ? AND id > ? ORDER BY id LIMIT ?`, bucket, after, limit)
 }
 
+// Of returns up to limit posts of an author that come after an id. Index: by_author (bucket,
+// author_id, id), a range.
+func (s *Store) Of(ctx context.Context, author, after uint64, limit int) (out []Post, err error) {
+	return out, s.read(ctx, &out, `SELECT `+postColumns+` FROM post WHERE bucket = ? AND author_id = ? AND id > ? ORDER BY id LIMIT ?`, repo.Bucket(author), author, after, limit)
+}
+
 // Live returns up to limit posts of an author that are not deleted and come after an id.
 // Index: by_author (bucket, author_id, id), a range.
 func (s *Store) Live(ctx context.Context, author, after uint64, limit int) (out []Post, err error) {
@@ -119,18 +138,46 @@ func (s *Store) Feeds(ctx context.Context, bucket uint16, after uint64, limit in
 	return out, s.read(ctx, &out, `SELECT account_id, list, statuses, last_id, newest_id, floor_id FROM author_feed WHERE bucket = ? AND account_id > ? ORDER BY account_id LIMIT ?`, bucket, after, limit)
 }
 
-// Replies returns up to limit replies of a bucket that come after one, by post and id.
-// Index: PRIMARY (bucket, post_id, reply_id), two ranges.
-func (s *Store) Replies(ctx context.Context, bucket uint16, after Link, limit int) (out []Link, err error) {
-	return out, s.read(ctx, &out, `SELECT post_id, 3 AS kind, author_id AS account_id, reply_id AS id FROM reply WHERE bucket = ? AND (post_id > ? OR post_id = ? AND reply_id > ?) ORDER BY post_id, reply_id LIMIT ?`,
-		bucket, after.Post, after.Post, after.ID, limit)
+// Replies returns up to limit replies of a bucket that come after one, by post and id; those
+// at some posts, if these are named. Index: PRIMARY (bucket, post_id, reply_id), two ranges.
+func (s *Store) Replies(ctx context.Context, bucket uint16, at []uint64, after Link, limit int) (out []At, err error) {
+	named, args := among(at, bucket, after.Post, after.Post, after.ID)
+	return out, s.read(ctx, &out, `SELECT post_id, 3 AS kind, author_id AS account_id, reply_id AS id, owner_id FROM reply WHERE bucket = ? AND (post_id > ? OR post_id = ? AND reply_id > ?)`+named+` ORDER BY post_id, reply_id LIMIT ?`,
+		append(args, limit)...)
 }
 
 // Reactions returns up to limit reposts and favourites of a bucket that come after one, by
-// post, kind and account. Index: PRIMARY (bucket, post_id, kind, account_id), three ranges.
-func (s *Store) Reactions(ctx context.Context, bucket uint16, after Link, limit int) (out []Link, err error) {
-	return out, s.read(ctx, &out, `SELECT post_id, kind, account_id, id FROM reaction WHERE bucket = ? AND (post_id > ? OR post_id = ? AND (kind > ? OR kind = ? AND account_id > ?)) ORDER BY post_id, kind, account_id LIMIT ?`,
-		bucket, after.Post, after.Post, after.Kind, after.Kind, after.Account, limit)
+// post, kind and account; those at some posts, if these are named. Index: PRIMARY (bucket,
+// post_id, kind, account_id), three ranges.
+func (s *Store) Reactions(ctx context.Context, bucket uint16, at []uint64, after Link, limit int) (out []At, err error) {
+	named, args := among(at, bucket, after.Post, after.Post, after.Kind, after.Kind, after.Account)
+	return out, s.read(ctx, &out, `SELECT post_id, kind, account_id, id, 0 AS owner_id FROM reaction WHERE bucket = ? AND (post_id > ? OR post_id = ? AND (kind > ? OR kind = ? AND account_id > ?))`+named+` ORDER BY post_id, kind, account_id LIMIT ?`,
+		append(args, limit)...)
+}
+
+// among restricts a query to some posts, which it adds to its arguments; none: to no posts.
+func among(posts []uint64, args ...any) (condition string, all []any) {
+	if len(posts) == 0 {
+		return ``, args
+	}
+	for _, id := range posts {
+		args = append(args, id)
+	}
+	return ` AND post_id IN (` + db.Repeat(`?`, len(posts)) + `)`, args
+}
+
+// Received returns up to limit replies that stand in the list of what an account received and
+// come after one, by id. Index: by_owner (bucket, owner_id, reply_id), a range.
+func (s *Store) Received(ctx context.Context, owner, after uint64, limit int) (out []At, err error) {
+	return out, s.read(ctx, &out, `SELECT post_id, 3 AS kind, author_id AS account_id, reply_id AS id, owner_id FROM reply WHERE bucket = ? AND owner_id = ? AND reply_id > ? ORDER BY reply_id LIMIT ?`,
+		repo.Bucket(owner), owner, after, limit)
+}
+
+// Keys returns up to limit Idempotency-Keys of a bucket that come after one, by account and
+// hash. Index: PRIMARY (bucket, account_id, hash), two ranges.
+func (s *Store) Keys(ctx context.Context, bucket uint16, after Key, limit int) (out []Key, err error) {
+	return out, s.read(ctx, &out, `SELECT account_id, hash, post_id FROM idempotency WHERE bucket = ? AND (account_id > ? OR account_id = ? AND hash > ?) ORDER BY account_id, hash LIMIT ?`,
+		bucket, after.Account, after.Account, after.Hash, limit)
 }
 
 // Marks returns up to limit marks of a bucket that come after one, by account, kind and
@@ -147,15 +194,17 @@ func (s *Store) Heads(ctx context.Context, bucket uint16, after uint64, limit in
 }
 
 // Counts returns how many links of each kind the posts of a range of a bucket have, after
-// one and up to another. Index: PRIMARY of reaction and of reply, a range each.
-func (s *Store) Counts(ctx context.Context, bucket uint16, after, last uint64) (map[uint64]post.Counts, error) {
+// one and up to another; of those at some posts, if these are named. Index: PRIMARY of
+// reaction and of reply, a range each, or one for each post.
+func (s *Store) Counts(ctx context.Context, bucket uint16, at []uint64, after, last uint64) (map[uint64]post.Counts, error) {
 	var rows []struct {
 		Post uint64    `db:"post_id"`
 		Kind post.Kind `db:"kind"`
 		N    uint32    `db:"n"`
 	}
-	err := s.read(ctx, &rows, `SELECT post_id, kind, COUNT(*) AS n FROM reaction WHERE bucket = ? AND post_id > ? AND post_id <= ? GROUP BY post_id, kind
-		UNION ALL SELECT post_id, 3 AS kind, COUNT(*) AS n FROM reply WHERE bucket = ? AND post_id > ? AND post_id <= ? GROUP BY post_id`, bucket, after, last, bucket, after, last)
+	named, args := among(at, bucket, after, last)
+	err := s.read(ctx, &rows, `SELECT post_id, kind, COUNT(*) AS n FROM reaction WHERE bucket = ? AND post_id > ? AND post_id <= ?`+named+` GROUP BY post_id, kind
+		UNION ALL SELECT post_id, 3 AS kind, COUNT(*) AS n FROM reply WHERE bucket = ? AND post_id > ? AND post_id <= ?`+named+` GROUP BY post_id`, append(args, args...)...)
 	out := map[uint64]post.Counts{}
 	for _, r := range rows {
 		c := out[r.Post]

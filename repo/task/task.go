@@ -155,14 +155,18 @@ func (s *Store) Backlog(ctx context.Context, limit int) (n int, oldest uint64, e
 // forgottenTerms is how many terms after its claim ran out a task counts as forgotten.
 const forgottenTerms = 10
 
-// Forgotten returns up to limit tasks whose claims ran out ten terms ago, and that nobody
-// took over since: those of the first buckets.
-func (s *Store) Forgotten(ctx context.Context, limit int) (out []Task, err error) {
-	err = db.WalkBuckets(ctx, s.db, `task`, 0, repo.Buckets-1, limit, func(bucket uint16, limit int) (int, error) {
+// Forgotten returns up to limit tasks of an account, 0 for all, whose claims ran out ten terms
+// ago, and that nobody took over since: those of the first buckets.
+func (s *Store) Forgotten(ctx context.Context, account uint64, limit int) (out []Task, err error) {
+	first, last := uint16(0), uint16(repo.Buckets-1)
+	if account != 0 {
+		first, last = repo.Bucket(account), repo.Bucket(account)
+	}
+	err = db.WalkBuckets(ctx, s.db, `task`, first, last, limit, func(bucket uint16, limit int) (int, error) {
 		var found []Task
 		// Index: PRIMARY (bucket, id, kind), a range.
-		err := s.db.SelectContext(ctx, &found, `SELECT id, kind, account_id, post_id FROM task WHERE bucket = ? AND claimed_until < UNIX_TIMESTAMP() - ? ORDER BY id LIMIT ?`,
-			bucket, uint32(forgottenTerms*Term/time.Second), limit)
+		err := s.db.SelectContext(ctx, &found, `SELECT id, kind, account_id, post_id FROM task WHERE bucket = ? AND claimed_until < UNIX_TIMESTAMP() - ? AND (? = 0 OR account_id = ?) ORDER BY id LIMIT ?`,
+			bucket, uint32(forgottenTerms*Term/time.Second), account, account, limit)
 		out = append(out, found...)
 		return len(found), db.Wrap(err)
 	})

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"kith/repo"
 	"kith/repo/db"
 )
 
@@ -23,8 +24,22 @@ func (s *Store) Check(ctx context.Context, after uint64, limit int) ([]Checked, 
 	if err != nil {
 		return nil, fmt.Errorf("check warm timelines after %d: %w", after, err)
 	}
+	return checked(rows), nil
+}
+
+// CheckOne is Check of one account, if it has a row. Index: PRIMARY, one row.
+func (s *Store) CheckOne(ctx context.Context, id uint64) ([]Checked, error) {
+	var rows []Checked
+	err := s.db.SelectContext(ctx, &rows, `SELECT account_id, list, pulled FROM timeline WHERE bucket = ? AND account_id = ? AND updated_at > 0`, repo.Bucket(id), id)
+	if err != nil {
+		return nil, fmt.Errorf("check the warm timeline of %d: %w", id, db.Wrap(err))
+	}
+	return checked(rows), nil
+}
+
+func checked(rows []Checked) []Checked {
 	for i := range rows {
 		rows[i].Err = new(Row).unpack(rows[i].List, rows[i].Pulled)
 	}
-	return rows, nil
+	return rows
 }

@@ -73,6 +73,7 @@ SET @s = CONCAT('GRANT SELECT', @on, 'goose_db_version TO ', @app); PREPARE s FR
 -- What the jobs do. They make no accounts; they fold and delete interactions. The audit
 -- repairs which name belongs to whom.
 SET @s = CONCAT('GRANT SELECT', @on, 'account TO ', @jobs); PREPARE s FROM @s; EXECUTE s;
+SET @s = CONCAT('GRANT SELECT', @on, 'account_erased TO ', @jobs); PREPARE s FROM @s; EXECUTE s;
 SET @s = CONCAT('GRANT SELECT, INSERT, DELETE', @on, 'username TO ', @jobs); PREPARE s FROM @s; EXECUTE s;
 SET @s = CONCAT('GRANT SELECT, INSERT, UPDATE', @on, 'relation TO ', @jobs); PREPARE s FROM @s; EXECUTE s;
 SET @s = CONCAT('GRANT SELECT, INSERT, UPDATE, DELETE', @on, 'relation_archive TO ', @jobs); PREPARE s FROM @s; EXECUTE s;
