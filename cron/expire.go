@@ -16,12 +16,14 @@ import (
 	"kith/repo/marker"
 	"kith/repo/relation"
 	"kith/repo/seen"
+	"kith/repo/task"
 	"kith/repo/timeline"
 )
 
 const (
 	expirePage  = 500 // outlines, or rows of other tables, read at once
 	expireLists = 20  // whole rows read at once
+	expireTasks = 100 // dropped at once
 )
 
 // ExpireConfig is what the job expire works with.
@@ -29,6 +31,7 @@ type ExpireConfig struct {
 	Rows      *relation.Store
 	Relations *apprelation.Service
 	Keys      *feed.Keys
+	Tasks     *task.Store
 	Timelines *timeline.Store
 	Markers   *marker.Store
 	Seen      *seen.Store
@@ -44,6 +47,8 @@ type ExpireConfig struct {
 //
 //	relations  mutes past their end, and requests that were not answered
 //	keys       Idempotency-Keys after their hour
+//	tasks      what nobody could carry out for 30 days (task.Life), each with a warning: while
+//	           it was there an audit passed over what it should have settled
 //	timelines  warm home timelines of accounts that were not seen for long. One that was
 //	           never seen counts from when its row was written
 //	markers    read positions of such accounts
@@ -62,7 +67,7 @@ type ExpireConfig struct {
 // At the default pace of 5,000 rows a second 10 million accounts take 33 minutes, once a
 // day, and the job waits for nearly all of that.
 func Expire(c ExpireConfig) Job {
-	return Job{Name: "expire", About: "drops mutes, requests and Idempotency-Keys whose time has passed, and homes of those long gone",
+	return Job{Name: "expire", About: "drops mutes, requests, Idempotency-Keys and tasks whose time has passed, and homes of those long gone",
 		Work: func(ctx context.Context, run *Run) error { return (&expiring{ExpireConfig: c, run: run}).work(ctx) }}
 }
 
@@ -82,8 +87,8 @@ func (e *expiring) work(ctx context.Context) error {
 		}
 		return e.page(ctx, slices.Collect(maps.Values(found)), 1)
 	}
-	names := []string{"relations", "keys", "timelines", "markers"}
-	phases := map[string]func(ctx context.Context, after uint64) error{"relations": e.relations, "keys": e.keys, "timelines": e.timelines, "markers": e.markers}
+	names := []string{"relations", "keys", "tasks", "timelines", "markers"}
+	phases := map[string]func(ctx context.Context, after uint64) error{"relations": e.relations, "keys": e.keys, "tasks": e.tasks, "timelines": e.timelines, "markers": e.markers}
 	name, at, _ := strings.Cut(e.run.Cursor(), " ")
 	after, _ := strconv.ParseUint(at, 10, 64) // what cannot be read counts as no cursor
 	for _, e.phase = range names[max(0, slices.Index(names, name)):] {
@@ -198,6 +203,26 @@ func (e *expiring) keys(ctx context.Context, after uint64) error {
 		}
 	}
 	return nil
+}
+
+// tasks goes from bucket to bucket.
+func (e *expiring) tasks(ctx context.Context, after uint64) error {
+	for bucket := uint16(min(after, repo.Buckets)); ; {
+		old, next, err := e.Tasks.Expire(ctx, bucket, expireTasks, e.run.DryRun)
+		if errors.Is(err, repo.ErrNotFound) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		for _, t := range old {
+			e.run.Log.Warn("nobody could carry out a task", "kind", t.Kind, "account", t.Account, "post", t.Post)
+		}
+		bucket = next
+		if err := e.step(ctx, int64(len(old)), int64(len(old)), 0, uint64(bucket)); err != nil {
+			return err
+		}
+	}
 }
 
 // timelines and markers go from account to account.

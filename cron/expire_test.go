@@ -17,11 +17,12 @@ import (
 	"kith/repo/list"
 	"kith/repo/marker"
 	"kith/repo/seen"
+	"kith/repo/task"
 	"kith/repo/timeline"
 )
 
 func (w *world) expire(requests time.Duration) cron.Job {
-	return cron.Expire(cron.ExpireConfig{Rows: w.rows, Relations: w.Service, Requests: requests, Gone: gone, Keys: feed.NewKeys(w.pool),
+	return cron.Expire(cron.ExpireConfig{Rows: w.rows, Relations: w.Service, Requests: requests, Gone: gone, Keys: feed.NewKeys(w.pool), Tasks: task.New(w.pool),
 		Timelines: timeline.NewStore(w.pool, w.clock, slog.New(slog.DiscardHandler)), Markers: marker.New(w.pool), Seen: seen.New(w.pool), Now: w.clock})
 }
 
@@ -231,7 +232,7 @@ func TestExpire_Homes(t *testing.T) {
 	if run := w.run(w.expire(0), cron.Options{}); run.Done != 4 || !slices.Equal(w.homes(), []uint64{back, young, fresh}) {
 		t.Errorf("%+v, left %v; want those of %d and %d gone", run, w.homes(), never, away)
 	}
-	kept := cron.ExpireConfig{Rows: w.rows, Relations: w.Service, Keys: feed.NewKeys(w.pool), Now: w.clock}
+	kept := cron.ExpireConfig{Rows: w.rows, Relations: w.Service, Keys: feed.NewKeys(w.pool), Tasks: task.New(w.pool), Now: w.clock}
 	w.now = w.now.Add(100 * gone)
 	if run := w.run(cron.Expire(kept), cron.Options{}); run.Done != 0 || len(w.homes()) != 3 {
 		t.Errorf("without a limit: %+v, left %v; want all kept", run, w.homes())
@@ -247,6 +248,8 @@ func TestExpire_Kinds(t *testing.T) {
 	}
 	w.keys(3700, p...)
 	w.home(p...)
+	w.task(p[0], 1, 31*24*time.Hour)
+	w.task(p[1], 1, 31*24*time.Hour)
 	w.now = w.now.Add(2 * gone)
 	var cursors []string
 	var done int64
@@ -264,12 +267,43 @@ func TestExpire_Kinds(t *testing.T) {
 			break
 		}
 	}
-	if done != 5+6+6+6 || w.count("idempotency") != 0 || len(w.homes()) != 0 {
-		t.Errorf("%d dropped, %d keys and homes %v left, by the steps %q; want 23 and nothing left", done, w.count("idempotency"), w.homes(), cursors)
+	if done != 5+6+2+6+6 || w.count("task") != 0 || w.count("idempotency") != 0 || len(w.homes()) != 0 {
+		t.Errorf("%d dropped, %d keys and homes %v left, by the steps %q; want 25 and nothing left", done, w.count("idempotency"), w.homes(), cursors)
 	}
-	for _, kind := range []string{"relations ", "keys ", "timelines ", "markers "} {
+	for _, kind := range []string{"relations ", "keys ", "tasks ", "timelines ", "markers "} {
 		if !slices.ContainsFunc(cursors, func(c string) bool { return strings.HasPrefix(c, kind) }) {
 			t.Errorf("no step stopped in the %s: %q", kind, cursors)
 		}
+	}
+}
+
+// task inserts a task of an account that was made some time ago and is claimed, as one that
+// fails is again and again.
+func (w *world) task(account uint64, kind int, ago time.Duration) {
+	w.t.Helper()
+	_, err := w.pool.ExecContext(w.t.Context(), `INSERT INTO task (bucket, id, kind, account_id, post_id, made_at, claimed_until, holder) VALUES (?,?,?,?,1,UNIX_TIMESTAMP()-?,UNIX_TIMESTAMP()+60,'')`,
+		repo.Bucket(account), account, kind, account, int64(ago.Seconds()))
+	if err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+// Tasks that nobody could carry out for 30 days are dropped, of whatever kind and account, with
+// a warning each.
+func TestExpire_Tasks(t *testing.T) {
+	w := newWorld(t)
+	const day = 24 * time.Hour
+	p := w.people(3)
+	for i := range 250 {
+		w.task(p[0]+uint64(i)*repo.Buckets, 99, 31*day) // of one bucket
+	}
+	w.task(p[1], int(task.Settle), 31*day)
+	w.task(p[1], int(task.Favourite), 29*day)
+	w.task(p[2], int(task.Push), 0)
+	if run := w.run(w.expire(0), cron.Options{DryRun: true}); run.Done != 101 || w.count("task") != 253 {
+		t.Errorf("a dry run found %d and left %d tasks, want 100 of the full bucket and one", run.Done, w.count("task"))
+	}
+	if run := w.run(w.expire(0), cron.Options{}); run.Done != 251 || w.count("task") != 2 {
+		t.Errorf("%d tasks are dropped and %d left, want 251 and 2", run.Done, w.count("task"))
 	}
 }

@@ -18,6 +18,7 @@ import (
 	posts "kith/repo/post"
 	"kith/repo/postcheck"
 	"kith/repo/seen"
+	"kith/repo/task"
 	"kith/repo/timeline"
 )
 
@@ -90,7 +91,7 @@ func (g *guarded) mendsPosts(t *testing.T, s *service) {
 		`INSERT INTO reply (bucket, post_id, reply_id, owner_id, author_id) VALUES (1, 1, 1, 1, 1)`,
 		`INSERT INTO reaction (bucket, post_id, kind, account_id, id) VALUES (1, 1, 1, 1, 1)`,
 		`INSERT INTO mark (bucket, account_id, kind, post_id, id) VALUES (1, 1, 2, 1, 1)`,
-		`INSERT INTO task (bucket, id, kind, account_id, post_id, claimed_until, holder) VALUES (1, 1, 1, 1, 1, 1, '')`,
+		`INSERT INTO task (bucket, id, kind, account_id, post_id, made_at, claimed_until, holder) VALUES (1, 1, 1, 1, 1, 1, 1, '')`,
 		`INSERT INTO timeline (bucket, account_id, ver, list, pulled, floor_id, follows, covered_until, updated_at) VALUES (1, 1, 1, 'bad', '', 0, 0, 1, 1)`} {
 		_, err := g.root.ExecContext(ctx, statement)
 		must(t, statement, err)
@@ -118,7 +119,7 @@ func (g *guarded) mendsPosts(t *testing.T, s *service) {
 // expires drops what the posts left.
 func (s *service) expires(t *testing.T) {
 	ctx := t.Context()
-	expire := cron.Expire(cron.ExpireConfig{Rows: s.rows, Relations: s.Service, Keys: feed.NewKeys(s.pool), Markers: marker.New(s.pool), Seen: seen.New(s.pool), Now: time.Now,
+	expire := cron.Expire(cron.ExpireConfig{Rows: s.rows, Relations: s.Service, Keys: feed.NewKeys(s.pool), Tasks: task.New(s.pool), Markers: marker.New(s.pool), Seen: seen.New(s.pool), Now: time.Now,
 		Timelines: timeline.NewStore(s.pool, now, slog.New(slog.DiscardHandler)), Requests: time.Hour, Gone: time.Hour})
 	runner := cron.NewRunner(cron.RunnerConfig{Leases: lease.New(lease.Config{DB: s.pool, Process: "here:2"}), Runs: job.New(s.pool)})
 	run, err := runner.Run(ctx, expire, cron.Options{})

@@ -59,7 +59,7 @@ func (p *plant) post() *written {
 	p.crowdOfPosts(w.Stored, out.cleo)
 	p.exec(`UPDATE author_feed SET pulled_since = ? WHERE bucket = ? AND account_id = ?`, start, repo.Bucket(out.ada), out.ada)
 	for i, bucket := range []uint16{3, 3, 900} {
-		p.exec(`INSERT INTO task (bucket, id, kind, account_id, post_id, claimed_until, holder) VALUES (?,?,?,?,?,UNIX_TIMESTAMP() + ?,UNHEX('abcdef01abcdef01abcdef01abcdef01'))`,
+		p.exec(`INSERT INTO task (bucket, id, kind, account_id, post_id, made_at, claimed_until, holder) VALUES (?,?,?,?,?,UNIX_TIMESTAMP() - 600,UNIX_TIMESTAMP() + ?,UNHEX('abcdef01abcdef01abcdef01abcdef01'))`,
 			bucket, 1000+i, 1+i/2, bucket, 77, 600-1200*(i%2))
 	}
 	return out

@@ -387,8 +387,11 @@ func (p *postAudit) deletePosts(ctx context.Context, author uint64) error {
 	}
 }
 
-// tasks reports tasks that nobody takes. A repair carries them out; a push so old is for
-// lines that were made anew since.
+// errKind is why a task stays that only another version of the program knows.
+var errKind = errors.New("this version does not know what it asks for: the job expire drops it after 30 days")
+
+// tasks reports tasks that nobody takes, or that fail. A repair carries them out; a push so old
+// is for lines that were made anew since.
 func (p *postAudit) tasks(ctx context.Context) error {
 	found, err := p.Tasks.Forgotten(ctx, p.cfg.Account, maxNoted)
 	if err != nil {
@@ -398,13 +401,16 @@ func (p *postAudit) tasks(ctx context.Context) error {
 		p.sum.Unlooked++
 	}
 	for _, t := range found {
-		f := fault(Task, t.Account, "nobody takes its task %d, kind %d, about post %d", t.ID, t.Kind, t.Post)
+		f := fault(Task, t.Account, "its task %d, kind %d, about post %d, is not done: nobody takes it, or it fails", t.ID, t.Kind, t.Post)
 		err := p.mend(ctx, []Fault{f}, func() (err error) {
 			switch t.Kind {
 			case task.Settle:
 				err = p.Service.SettlePost(ctx, t)
 			case task.Favourite:
 				err = p.Service.SettleFavourite(ctx, t)
+			case task.Push:
+			default:
+				err = errKind
 			}
 			if err != nil {
 				return err

@@ -202,8 +202,8 @@ var planted = map[string]struct {
 		w.exec(`DELETE FROM mark_head WHERE bucket = ? AND account_id = ?`, repo.Bucket(w.cleo), w.cleo)
 	}, []string{"mark: account $cleo: there is no head"}},
 	"Task": {func(w *wall) {
-		w.exec(`INSERT INTO task (bucket, id, kind, account_id, post_id, claimed_until, holder) VALUES (?,?,2,?,?,UNIX_TIMESTAMP()-700,'')`, repo.Bucket(w.bob), w.reply.ID, w.bob, w.reply.ID)
-	}, []string{"task: account $bob: nobody takes its task $reply, kind 2"}},
+		w.exec(`INSERT INTO task (bucket, id, kind, account_id, post_id, made_at, claimed_until, holder) VALUES (?,?,2,?,?,UNIX_TIMESTAMP()-760,UNIX_TIMESTAMP()-700,'')`, repo.Bucket(w.bob), w.reply.ID, w.bob, w.reply.ID)
+	}, []string{"task: account $bob: its task $reply, kind 2, about post $reply, is not done"}},
 	"Timeline": {func(w *wall) {
 		w.exec(`INSERT INTO timeline (bucket, account_id, ver, list, pulled, floor_id, follows, covered_until, updated_at) VALUES (?,?,1,'bad','',0,0,1,1)`, repo.Bucket(w.bob), w.bob)
 	}, []string{"timeline: account $bob: its warm home timeline cannot be read"}},
@@ -309,7 +309,7 @@ func TestRun_Posts_Pending(t *testing.T) {
 	for _, task := range []struct{ account, id, kind, post uint64 }{
 		{w.bob, w.repost, 2, w.repost}, {w.bob, w.reply.ID, 2, w.reply.ID}, {w.cleo, w.undone, 2, w.undone}, {w.cleo, 99, 3, w.first.ID},
 	} {
-		w.exec(`INSERT INTO task (bucket, id, kind, account_id, post_id, claimed_until, holder) VALUES (?,?,?,?,?,UNIX_TIMESTAMP()-500,'')`, repo.Bucket(task.account), task.id, task.kind, task.account, task.post)
+		w.exec(`INSERT INTO task (bucket, id, kind, account_id, post_id, made_at, claimed_until, holder) VALUES (?,?,?,?,?,UNIX_TIMESTAMP()-600,UNIX_TIMESTAMP()-500,'')`, repo.Bucket(task.account), task.id, task.kind, task.account, task.post)
 	}
 	w.wants(w.audit(true), nil)
 	w.exec(`DELETE FROM task`)

@@ -87,3 +87,14 @@ func TestPusher_Push_Deleted(t *testing.T) {
 		t.Errorf("pushed %+v to %d, want %+v to %d", lines.events, lines.to, of.Event(), want)
 	}
 }
+
+// The push of a post that was never there ends, whoever should have written it.
+func TestPusher_Push_OfNobody(t *testing.T) {
+	w := newWorld(t, config{})
+	lines := &noted{}
+	pusher := home.NewPusher(home.PushConfig{Followers: w.Rows, Authors: w.Feeds, Posts: w.Stored, Lines: lines, Limit: 10, Now: w.Now})
+	err := pusher.Push(t.Context(), task.Task{Kind: task.Push, Account: 1<<40 + 5, Post: 1<<50 + 5})
+	if err != nil || len(lines.to) > 0 {
+		t.Errorf("pushed to %v, %v; want that it ends and nobody gets anything", lines.to, err)
+	}
+}

@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jmoiron/sqlx"
+
 	"kith/app"
 	"kith/app/post"
 	"kith/app/post/posttest"
@@ -351,6 +353,33 @@ func TestService_Crash(t *testing.T) {
 	}
 	w.settled(0)
 	w.wantCounts(root.ID, posts.Counts{Replies: 1, Reposts: 1, Favourites: 1})
+}
+
+// A task ends, though its account is erased or unknown, and its post deleted or never there.
+func TestService_Tasks_OfNobody(t *testing.T) {
+	w := newWorld(t)
+	p := w.People(2)
+	gone := w.Post(t, p[0], "gone")
+	must[post.View](t)(w.Posts.Delete(t.Context(), p[0], gone.ID))
+	answer := w.Write(t, p[1], post.Draft{Content: posts.Content{Text: "of somebody erased"}, ReplyTo: w.Post(t, p[0], "root").ID})
+	if err := w.Accounts.Bury(t.Context(), p[1], 1); err != nil {
+		t.Fatal(err)
+	}
+	const nobody, never = 1<<40 + 5, 1<<50 + 5
+	for _, one := range []task.Task{
+		{ID: never, Kind: task.Settle, Account: nobody, Post: never},
+		{ID: gone.ID, Kind: task.Settle, Account: p[0], Post: gone.ID},
+		{ID: answer.ID, Kind: task.Settle, Account: p[1], Post: answer.ID},
+		{ID: never, Kind: task.Favourite, Account: nobody, Post: never},
+		{ID: gone.ID, Kind: task.Favourite, Account: p[1], Post: gone.ID},
+		{ID: answer.ID, Kind: task.Favourite, Account: nobody, Post: answer.ID},
+	} {
+		if err := db.WithTx(t.Context(), dbtest.DB(t), func(tx *sqlx.Tx) error { return w.Tasks.Add(t.Context(), tx, []task.Task{one}) }); err != nil {
+			t.Fatal(err)
+		}
+		w.Runner.Go(one)
+	}
+	w.settled(0)
 }
 
 // settled waits until so many tasks are left.

@@ -7,7 +7,9 @@
 // A handler may run twice for a task, or after the task's change was undone: it looks what
 // is true now, makes the rest agree, and returns an error only where it must be tried
 // again. That is done here some times, after pauses that double, while the claim stands. Then
-// the task is left to who takes it over.
+// the task is left to who takes it over. What a task is about may be gone for ever, its
+// account or its post: then nothing is left to be done, and it ends. One that fails for
+// task.Life is dropped.
 //
 // The queue is bounded. A task that finds it full stays in the table, like those of a process
 // that ended, and is taken over by whoever has room: the claim that is left is the delay.
@@ -25,7 +27,6 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"kith/repo/event"
 	"kith/repo/task"
 )
 
@@ -37,7 +38,7 @@ type Store interface {
 	Done(ctx context.Context, tasks []task.Task) error
 	Claim(ctx context.Context, limit int) ([]task.Task, error)
 	Renew(ctx context.Context, t task.Task) error
-	Backlog(ctx context.Context, limit int) (n int, oldest uint64, err error)
+	Backlog(ctx context.Context, limit int) (n int, age time.Duration, err error)
 }
 
 // Config is what a Runner works with. Zero values take the defaults.
@@ -50,7 +51,6 @@ type Config struct {
 	Timeout  time.Duration // for one task, 10 minutes
 	Pause    time.Duration // before a task that failed is tried again for the first time, 1 s
 	OwnOnly  bool          // take over no tasks of processes that ended
-	Now      func() time.Time
 	Log      *slog.Logger
 	// Registerer gets the metrics; nil means none.
 	Registerer prometheus.Registerer
@@ -90,9 +90,6 @@ func New(cfg Config) *Runner {
 	cfg.Timeout = cmp.Or(cfg.Timeout, 10*time.Minute)
 	cfg.Pause = cmp.Or(cfg.Pause, time.Second)
 	cfg.Log = cmp.Or(cfg.Log, slog.New(slog.DiscardHandler))
-	if cfg.Now == nil {
-		cfg.Now = time.Now
-	}
 	r := &Runner{cfg: cfg, queue: make(chan job, cfg.Queue), done: make(chan task.Task, maxDone), quit: make(chan struct{}), cut: func() {}, held: map[task.Task]int{}}
 	r.failed = prometheus.NewCounter(prometheus.CounterOpts{Name: "kith_tasks_failed_total", Help: "Tasks that failed and will be tried again."})
 	r.backlog = prometheus.NewGauge(prometheus.GaugeOpts{Name: "kith_tasks", Help: "Tasks that are not done yet, of all processes; counted up to 10,000."})
@@ -248,12 +245,9 @@ func (r *Runner) takeOver(ctx context.Context) {
 			return
 		case <-ticker.C:
 		}
-		if n, oldest, err := r.cfg.Store.Backlog(ctx, maxBacklog); err == nil {
+		if n, age, err := r.cfg.Store.Backlog(ctx, maxBacklog); err == nil {
 			r.backlog.Set(float64(n))
-			r.age.Set(0)
-			if n > 0 {
-				r.age.Set(max(0, r.cfg.Now().Sub(event.Time(oldest)).Seconds()))
-			}
+			r.age.Set(age.Seconds())
 		}
 		free := cap(r.queue) - len(r.queue)
 		found, err := r.cfg.Store.Claim(ctx, min(free, maxClaim))

@@ -39,7 +39,7 @@ func (k *kept) Claim(context.Context, int) ([]task.Task, error) {
 
 func (k *kept) Renew(context.Context, task.Task) error { return nil }
 
-func (k *kept) Backlog(context.Context, int) (int, uint64, error) { return 0, 0, nil }
+func (k *kept) Backlog(context.Context, int) (int, time.Duration, error) { return 0, 0, nil }
 
 func (k *kept) finished() int {
 	k.mu.Lock()

@@ -15,6 +15,7 @@ import (
 	"kith/repo/lease"
 	"kith/repo/marker"
 	"kith/repo/seen"
+	"kith/repo/task"
 	"kith/repo/timeline"
 )
 
@@ -33,7 +34,7 @@ func (s *stack) plans(c config.Cron, listCap int) []cron.Plan {
 // expireConfig is what the job expire works with.
 func (s *stack) expireConfig(c config.Cron) cron.ExpireConfig {
 	return cron.ExpireConfig{Rows: s.rows, Relations: s.relations, Requests: c.RequestExpiry, Gone: c.GoneAfter, Now: time.Now,
-		Keys: feed.NewKeys(s.pool), Timelines: timeline.NewStore(s.pool, time.Now, slog.Default()), Markers: marker.New(s.pool), Seen: seen.New(s.pool)}
+		Keys: feed.NewKeys(s.pool), Tasks: task.New(s.pool), Timelines: timeline.NewStore(s.pool, time.Now, slog.Default()), Markers: marker.New(s.pool), Seen: seen.New(s.pool)}
 }
 
 // runner makes the Runner of the jobs.

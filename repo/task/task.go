@@ -4,8 +4,9 @@
 // the change is. The process that made the change has claimed it already and carries it
 // out at once; then it deletes the task. A claim runs out after Term: a task that is still
 // there then is taken over by another process. So each task is carried out at least once,
-// sometimes twice, and what carries it out must bear that. Claims are dated and compared
-// by the clock of the database.
+// sometimes twice, and what carries it out must bear that. One that nobody could carry out
+// for Life is dropped (cron, expire). Tasks and claims are dated and compared by the clock of
+// the database.
 //
 // The table is small: it has the tasks of the last seconds, and those of processes that
 // ended. It is walked from bucket to bucket.
@@ -49,6 +50,10 @@ type Task struct {
 // Term is how long a claim stands.
 const Term = time.Minute
 
+// Life is how long after it was made a task is dropped: by then it has failed again and again,
+// and while it is there an audit takes for granted that it will be done.
+const Life = 30 * 24 * time.Hour
+
 // Store keeps tasks. It is safe for concurrent use.
 type Store struct {
 	db     *sqlx.DB
@@ -67,16 +72,17 @@ const columns = 7
 // maxRows bounds the tasks of one statement.
 const maxRows = 100
 
-// Add writes tasks, claimed by this process, in a transaction. One that is there is claimed
-// anew. Index: PRIMARY.
+// Add writes tasks, claimed by this process, in a transaction. One that is there is made and
+// claimed anew. Index: PRIMARY.
 func (s *Store) Add(ctx context.Context, tx *sqlx.Tx, tasks []Task) error {
 	for part := range slices.Chunk(tasks, maxRows) {
 		args := make([]any, 0, columns*len(part))
 		for _, t := range part {
 			args = append(args, repo.Bucket(t.Account), t.ID, t.Kind, t.Account, t.Post, uint32(Term/time.Second), s.holder)
 		}
-		_, err := tx.ExecContext(ctx, `INSERT INTO task (bucket, id, kind, account_id, post_id, claimed_until, holder) VALUES `+
-			db.Repeat(`(?,?,?,?,?,UNIX_TIMESTAMP()+?,?)`, len(part))+` ON DUPLICATE KEY UPDATE claimed_until=VALUES(claimed_until), holder=VALUES(holder)`, args...)
+		_, err := tx.ExecContext(ctx, `INSERT INTO task (bucket, id, kind, account_id, post_id, made_at, claimed_until, holder) VALUES `+
+			db.Repeat(`(?,?,?,?,?,UNIX_TIMESTAMP(),UNIX_TIMESTAMP()+?,?)`, len(part))+
+			` ON DUPLICATE KEY UPDATE made_at=VALUES(made_at), claimed_until=VALUES(claimed_until), holder=VALUES(holder)`, args...)
 		if err != nil {
 			return err
 		}
@@ -135,28 +141,58 @@ func (s *Store) Renew(ctx context.Context, t Task) error {
 	return db.Wrap(err)
 }
 
-// Backlog returns how many tasks there are, at most limit, and the age of the oldest.
-func (s *Store) Backlog(ctx context.Context, limit int) (n int, oldest uint64, err error) {
+// Backlog returns how many tasks there are, at most limit, and the age of the oldest of these.
+func (s *Store) Backlog(ctx context.Context, limit int) (n int, age time.Duration, err error) {
 	err = db.WalkBuckets(ctx, s.db, `task`, 0, repo.Buckets-1, limit, func(bucket uint16, limit int) (int, error) {
-		var ids []uint64
+		var ages []int64
 		// Index: PRIMARY (bucket, id, kind), a range.
-		if err := s.db.SelectContext(ctx, &ids, `SELECT id FROM task WHERE bucket = ? ORDER BY id LIMIT ?`, bucket, limit); err != nil {
+		if err := s.db.SelectContext(ctx, &ages, `SELECT GREATEST(UNIX_TIMESTAMP(), made_at) - made_at AS age FROM task WHERE bucket = ? ORDER BY id LIMIT ?`, bucket, limit); err != nil {
 			return 0, db.Wrap(err)
 		}
-		n += len(ids)
-		if len(ids) > 0 && (oldest == 0 || ids[0] < oldest) {
-			oldest = ids[0]
+		n += len(ages)
+		for _, seconds := range ages {
+			age = max(age, time.Duration(seconds)*time.Second)
 		}
-		return len(ids), nil
+		return len(ages), nil
 	})
-	return n, oldest, err
+	return n, age, err
 }
 
-// forgottenTerms is how many terms after its claim ran out a task counts as forgotten.
-const forgottenTerms = 10
+// Expire drops up to limit tasks of a bucket, the first from one on that has any, that were
+// made Life ago; dry only finds them. It returns them and where to go on, or repo.ErrNotFound
+// at the end. Index: PRIMARY (bucket, id, kind), a range, then a row each.
+func (s *Store) Expire(ctx context.Context, from uint16, limit int, dry bool) (old []Task, next uint16, err error) {
+	bucket, err := db.NextBucket(ctx, s.db, `task`, from)
+	if err != nil {
+		return nil, 0, err
+	}
+	const life = uint32(Life / time.Second)
+	err = s.db.SelectContext(ctx, &old, `SELECT id, kind, account_id, post_id FROM task WHERE bucket = ? AND made_at <= UNIX_TIMESTAMP() - ? ORDER BY id LIMIT ?`, bucket, life, limit)
+	if err == nil && len(old) > 0 && !dry {
+		args := []any{bucket, life}
+		for _, t := range old {
+			args = append(args, t.ID, t.Kind)
+		}
+		_, err = s.db.ExecContext(ctx, `DELETE FROM task WHERE bucket = ? AND made_at <= UNIX_TIMESTAMP() - ? AND (id, kind) IN (`+db.Repeat(`(?,?)`, len(old))+`)`, args...)
+	}
+	if err != nil {
+		return nil, 0, fmt.Errorf("expire tasks of bucket %d: %w", bucket, db.Wrap(err))
+	}
+	if len(old) < limit || dry {
+		bucket++
+	}
+	return old, bucket, nil
+}
 
-// Forgotten returns up to limit tasks of an account, 0 for all, whose claims ran out ten terms
-// ago, and that nobody took over since: those of the first buckets.
+// A task counts as forgotten so many terms after its claim ran out, or so long after it was
+// made.
+const (
+	forgottenTerms = 10
+	forgottenAfter = 24 * time.Hour
+)
+
+// Forgotten returns up to limit tasks of an account, 0 for all, that nobody took over for ten
+// terms, or that are not done after a day: those of the first buckets.
 func (s *Store) Forgotten(ctx context.Context, account uint64, limit int) (out []Task, err error) {
 	first, last := uint16(0), uint16(repo.Buckets-1)
 	if account != 0 {
@@ -165,8 +201,8 @@ func (s *Store) Forgotten(ctx context.Context, account uint64, limit int) (out [
 	err = db.WalkBuckets(ctx, s.db, `task`, first, last, limit, func(bucket uint16, limit int) (int, error) {
 		var found []Task
 		// Index: PRIMARY (bucket, id, kind), a range.
-		err := s.db.SelectContext(ctx, &found, `SELECT id, kind, account_id, post_id FROM task WHERE bucket = ? AND claimed_until < UNIX_TIMESTAMP() - ? AND (? = 0 OR account_id = ?) ORDER BY id LIMIT ?`,
-			bucket, uint32(forgottenTerms*Term/time.Second), account, account, limit)
+		err := s.db.SelectContext(ctx, &found, `SELECT id, kind, account_id, post_id FROM task WHERE bucket = ? AND (claimed_until < UNIX_TIMESTAMP() - ? OR made_at < UNIX_TIMESTAMP() - ?) AND (? = 0 OR account_id = ?) ORDER BY id LIMIT ?`,
+			bucket, uint32(forgottenTerms*Term/time.Second), uint32(forgottenAfter/time.Second), account, account, limit)
 		out = append(out, found...)
 		return len(found), db.Wrap(err)
 	})

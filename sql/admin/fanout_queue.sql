@@ -12,8 +12,7 @@
 -- for a minute, by the clock of the database, and claimed anew as long as that works on it.
 -- A claim that has run out is taken over within seconds by any `kith serve`: a
 -- task that waits longer fails again and again, and the log of `kith serve` says why, or
--- no `kith serve` runs.
--- Its age is by its id, which the clock of the process made.
+-- no `kith serve` runs. The job expire drops it 30 days after it was made.
 
 SET SESSION TRANSACTION READ ONLY, ISOLATION LEVEL READ COMMITTED;
 SET @first = CAST(COALESCE(@first, 0) AS SIGNED), @buckets = CAST(COALESCE(@buckets, 1024) AS SIGNED), @seconds = CAST(COALESCE(@seconds, 60) AS SIGNED);
@@ -23,7 +22,7 @@ SELECT COALESCE(ELT(kind, 'push', 'settle', 'favourite'), kind) AS kind,
        COUNT(*) AS tasks,
        SUM(claimed_until < @now) AS claim_run_out,
        COUNT(DISTINCT holder) AS processes,
-       TIMESTAMPADD(SECOND, MIN(id >> 22) DIV 1000, '2000-01-01') AS oldest_utc
+       TIMESTAMPADD(SECOND, MIN(made_at), '1970-01-01') AS oldest_utc
 FROM task
 WHERE bucket BETWEEN @first AND @last
 GROUP BY kind
@@ -35,7 +34,7 @@ SELECT id,
        COALESCE(ELT(kind, 'push', 'settle', 'favourite'), kind) AS kind,
        account_id,
        post_id,
-       TIMESTAMPADD(SECOND, (id >> 22) DIV 1000, '2000-01-01') AS made_utc,
+       TIMESTAMPADD(SECOND, made_at, '1970-01-01') AS made_utc,
        TIMESTAMPADD(SECOND, claimed_until, '1970-01-01') AS claimed_until_utc,
        IF(claimed_until < @now, 'yes', 'no') AS run_out,
        HEX(SUBSTRING(holder, 1, 4)) AS process

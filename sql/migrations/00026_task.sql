@@ -13,6 +13,7 @@ CREATE TABLE IF NOT EXISTS task (
     kind          TINYINT UNSIGNED  NOT NULL,
     account_id    BIGINT UNSIGNED   NOT NULL COMMENT 'who acted',
     post_id       BIGINT UNSIGNED   NOT NULL,
+    made_at       INT UNSIGNED      NOT NULL COMMENT 'unix seconds',
     claimed_until INT UNSIGNED      NOT NULL COMMENT 'unix seconds',
     holder        BINARY(16)        NOT NULL COMMENT 'the process that claimed it',
     PRIMARY KEY (bucket, id, kind)

@@ -115,15 +115,12 @@ func (r resource) list(ctx context.Context, c *core.Call, views []post.View) err
 
 // delete answers with what the post was, and its text for who wants to write it again.
 func (r resource) delete(ctx context.Context, c *core.Call) error {
-	v, err := r.Posts.Own(ctx, c.Account, c.ID)
+	v, err := r.Posts.Delete(ctx, c.Account, c.ID)
 	if err != nil {
 		return err
 	}
 	was, err := r.One(ctx, c, v)
 	if err != nil {
-		return err
-	}
-	if _, err := r.Posts.Delete(ctx, c.Account, c.ID); err != nil {
 		return err
 	}
 	was.Source = true

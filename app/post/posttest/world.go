@@ -56,7 +56,7 @@ func New(tb testing.TB, c Config) *World {
 	w.Marks = mark.New(c.DB, c.Cache, w.Tasks, w.Now)
 	edits := committer.New(w.Feeds, committer.Config{})
 	reactions := committer.New(w.Stored, committer.Config{})
-	w.Runner = apptask.New(apptask.Config{Store: w.Tasks, Every: cmp.Or(c.Every, 50*time.Millisecond), Now: w.Now})
+	w.Runner = apptask.New(apptask.Config{Store: w.Tasks, Every: cmp.Or(c.Every, 50*time.Millisecond)})
 	var tasks post.Runner = w.Runner
 	if c.Tasks != nil {
 		tasks = c.Tasks(w.Runner)
