@@ -19,7 +19,8 @@ func (postImportCmd) Help() string {
 	return "A line of the file is a JSON object with account (an id, or @name), text and created_at (such as 2026-01-31T12:00:00Z), and where wanted key, visibility " +
 		"(public, unlisted, private or direct), language, spoiler_text, sensitive, media (objects with url, preview_url and description), and reply_to or repost_of: " +
 		"the key of another line, earlier or later. Accounts must exist, and posts stand at their time. The account, the time and the key say which post a line is, without a key all " +
-		"that it says: importing a file again, or one that has become longer, makes only what is missing, and brings back nothing that was deleted. Nothing is pushed: home " +
+		"that it says: importing a file again, or one that has become longer, makes only what is missing, and brings back nothing that was deleted. " +
+		"If lines name keys of a file that was imported before, import both together: cat january.jsonl february.jsonl | kith post import -. Nothing is pushed: home " +
 		"timelines have the posts when they are built anew, within 5 minutes. Servers may run meanwhile. The file is read to its end before anything is changed: " +
 		"one with too many rejected lines, or a compressed one that breaks off, changes nothing and ends with exit code 5."
 }

@@ -6,7 +6,9 @@
 // a line is depends on its account, its time and its key (without a key, on all that it says):
 // the id is made of these, and the post keeps a hash of the key (post.Imported). So a second
 // import of the file, or of one that has become longer, finds the posts and changes nothing,
-// not even where one was deleted since.
+// not even where one was deleted since. A key of an earlier file is found if that is imported
+// again together with this one: a key alone does not say in which bucket its post is, and an
+// index of all keys would cost more than that.
 //
 //	read    lines ──► checked, into a file on disk; their keys and times into sorters
 //	link    keys ⋈ references; answers come after what they answer

@@ -292,3 +292,22 @@ func TestImport_Feed(t *testing.T) {
 		t.Errorf("the next id is %d", p.ID)
 	}
 }
+
+// Who imports month by month can answer a post of an earlier file: with that file.
+func TestImport_EarlierFile(t *testing.T) {
+	w := newWorld(t)
+	p := w.People(2)
+	first := fmt.Sprintf(`{"account":%d,"text":"of january","created_at":"%s","key":"january"}`, p[0], at(1))
+	next := fmt.Sprintf(`{"account":%d,"text":"of february","created_at":"%s","reply_to":"january"}
+{"account":%d,"created_at":"%s","repost_of":"january"}`, p[1], at(2), p[1], at(3))
+	w.wants(first, bulk.Summary{Lines: 1, New: 1})
+	_, rejects, err := w.load(next, nil)
+	if !errors.Is(err, intake.ErrRejects) || strings.Count(rejects, "import that file and this one together") != 2 {
+		t.Errorf("rejects %s, %v; want that they say what to do", rejects, err)
+	}
+	w.wants(first+"\n"+next, bulk.Summary{Lines: 3, Held: 1, New: 2, Answers: 2})
+	of := w.of(p[0])
+	if got := w.of(p[1]); len(of) != 1 || of[0].Counts != (posts.Counts{Replies: 1, Reposts: 1}) || len(got) != 2 || got[0].ReplyTo != of[0].ID {
+		t.Errorf("got %+v and %+v; want a reply to the post of january, and a repost", of, got)
+	}
+}

@@ -82,6 +82,10 @@ func (im *importer) once(first map[uint32]int64, key spill.Record) error {
 	return im.lines.put(at, &h)
 }
 
+// noKey is why a line is rejected that names one of another file, or of none: a key alone does
+// not say in which bucket its post is.
+const noKey = "no line has the key that it names; if a file that was imported before has it, import that file and this one together: what is there already stays as it is"
+
 // refer notes which line another one names.
 func (im *importer) refer(ref spill.Record, target int64) error {
 	at := int64(ref.Lo)
@@ -90,7 +94,7 @@ func (im *importer) refer(ref spill.Record, target int64) error {
 		return err
 	}
 	if h.Target = target; target == 0 {
-		return im.reject(at, &h, "no line has the key that it names")
+		return im.reject(at, &h, noKey)
 	}
 	return im.lines.put(at, &h)
 }
