@@ -302,12 +302,17 @@ func (tw *twin) onPost() error {
 	}
 	var reposters []uint64
 	for _, r := range tw.model.Reposts(of) {
-		reposters = append(reposters, tw.model.Posts[r].Author)
+		if tw.model.SeesEvent(viewer, tw.model.Posts[r]) {
+			reposters = append(reposters, tw.model.Posts[r].Author)
+		}
 	}
 	if err := tw.reactors(viewer, of, "reposters", reposters, w.Posts.Reposters); err != nil {
 		return err
 	}
-	return tw.reactors(viewer, of, "favourers", tw.model.Favourites.On(of), w.Posts.Favourers)
+	favourers := slices.DeleteFunc(tw.model.Favourites.On(of), func(a uint64) bool {
+		return tw.model.Blocks[hometest.Pair{From: viewer, To: a}] || tw.model.Blocks[hometest.Pair{From: a, To: viewer}]
+	})
+	return tw.reactors(viewer, of, "favourers", favourers, w.Posts.Favourers)
 }
 
 func viewIDs(views []post.View) (ids []uint64) {

@@ -135,17 +135,15 @@ func (tw *twin) setBack(reader int, id uint64) error {
 }
 
 // reactors compares the accounts that reposted or favour a post, walked down by pages.
-func (tw *twin) reactors(viewer, of uint64, what string, want []uint64, page func(context.Context, uint64, uint64, post.Range) ([]post.Reactor, error)) error {
+func (tw *twin) reactors(viewer, of uint64, what string, want []uint64, page func(context.Context, uint64, uint64, post.Range) (post.People, error)) error {
 	var got []uint64
 	for r := (post.Range{Limit: 1 + tw.r.IntN(5)}); ; {
 		found, err := page(tw.ctx, viewer, of, r)
 		if err != nil {
 			return err
 		}
-		for _, a := range found {
-			got, r.Before = append(got, a.Account), a.ID
-		}
-		if len(found) < r.Limit {
+		got, r.Before = append(got, found.Accounts...), found.Last
+		if !found.Full {
 			return tw.alike(got, want, "%s of %s", what, tw.name(of))
 		}
 	}

@@ -197,7 +197,7 @@ func TestService_Repost(t *testing.T) {
 	}
 	must[post.View](t)(w.Posts.Repost(t.Context(), p[2], root.ID, 0))
 	who, err := w.Posts.Reposters(t.Context(), 0, root.ID, repo.IDRange{Limit: 10})
-	if err != nil || len(who) != 2 {
+	if err != nil || len(who.Accounts) != 2 {
 		t.Errorf("reposters: %v, %v", who, err)
 	}
 	private := w.Write(t, p[0], post.Draft{Content: posts.Content{Text: "mine"}, Visibility: posts.Followers})
@@ -271,6 +271,50 @@ func TestService_Pin_Many(t *testing.T) {
 	next := w.Post(t, a, "the next")
 	must[post.View](t)(w.Posts.Pin(t.Context(), a, next.ID, true))
 	w.wantPage(a, a, post.Filter{Pinned: true}, append([]uint64{next.ID}, pinned[2:]...)...)
+}
+
+// Who reposted and who favours a post is told only to those who may know: a repost for followers
+// is no secret to these, and who blocks, or is blocked, is named to nobody of the two.
+func TestService_Reactors(t *testing.T) {
+	w := newWorld(t)
+	p := w.People(5)
+	root, follower, hidden, blocker := w.Post(t, p[0], "root").ID, p[1], p[2], p[3]
+	w.Follows(follower, hidden)
+	must[post.View](t)(w.Posts.Repost(t.Context(), p[4], root, posts.Public))
+	w.Clock.Add(1)
+	must[post.View](t)(w.Posts.Repost(t.Context(), hidden, root, posts.Followers))
+	w.Clock.Add(1)
+	must[post.View](t)(w.Posts.Repost(t.Context(), blocker, root, posts.Public))
+	for _, who := range p[2:] {
+		w.Clock.Add(1)
+		must[post.View](t)(w.Posts.Favour(t.Context(), who, root, true))
+	}
+	if _, err := w.Block(t.Context(), blocker, follower); err != nil {
+		t.Fatal(err)
+	}
+	want := func(viewer uint64, of func(context.Context, uint64, uint64, post.Range) (post.People, error), accounts ...uint64) {
+		t.Helper()
+		var got []uint64
+		for r := (post.Range{Limit: 1}); ; { // what a page leaves out does not end the list
+			page, err := of(t.Context(), viewer, root, r)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got, r.Before = append(got, page.Accounts...), page.Last; !page.Full {
+				break
+			}
+		}
+		if !slices.Equal(got, accounts) {
+			t.Errorf("%d is told of %v, want %v", viewer, got, accounts)
+		}
+	}
+	want(0, w.Posts.Reposters, blocker, p[4])
+	want(p[0], w.Posts.Reposters, blocker, p[4])
+	want(hidden, w.Posts.Reposters, blocker, hidden, p[4])
+	want(follower, w.Posts.Reposters, hidden, p[4])
+	want(0, w.Posts.Favourers, p[4], blocker, hidden)
+	want(follower, w.Posts.Favourers, p[4], hidden)
+	want(blocker, w.Posts.Favourers, p[4], blocker, hidden)
 }
 
 // One Idempotency-Key makes one post, also in a race of two processes.

@@ -18,7 +18,6 @@ type (
 	Post    = post.Post
 	Content = post.Content
 	Range   = repo.IDRange
-	Reactor = post.Reactor
 )
 
 // MaxPins is how many posts an account can pin.
@@ -116,24 +115,35 @@ func (s *Service) rels(ctx context.Context, viewer uint64, posts []post.Post, or
 	for _, o := range origins {
 		out[o.Author] = 0
 	}
-	ids := make([]uint64, 0, len(out))
-	for id := range out {
+	return out, s.relsTo(ctx, viewer, out)
+}
+
+// relsTo notes what accounts are to a viewer.
+func (s *Service) relsTo(ctx context.Context, viewer uint64, of map[uint64]list.Rel) error {
+	if viewer == 0 {
+		return nil
+	}
+	ids := make([]uint64, 0, len(of))
+	for id := range of {
 		if id != 0 && id != viewer {
 			ids = append(ids, id)
 		}
 	}
 	if len(ids) == 0 {
-		return out, nil
+		return nil
 	}
 	row, err := s.cfg.Relations.Row(ctx, viewer)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	found, _, err := s.cfg.Relations.Rels(ctx, row, ids, list.IsFollowing|list.IsBlocking|list.IsBlockedBy)
-	for i, id := range ids {
-		out[id] = found[i]
+	if err != nil {
+		return err
 	}
-	return out, err
+	for i, id := range ids {
+		of[id] = found[i]
+	}
+	return nil
 }
 
 // Marked is what an account noted about a post.
@@ -222,24 +232,64 @@ type Page struct {
 	Full        bool
 }
 
-// Reposters returns a part of the accounts that reposted a post which viewer may see,
-// Favourers of those that favour it.
-func (s *Service) Reposters(ctx context.Context, viewer, id uint64, r Range) ([]post.Reactor, error) {
-	return s.reactors(ctx, viewer, id, post.Repost, r)
+// People is a part of the accounts that did something about a post. Like a Page it may have
+// fewer than it covers.
+type People struct {
+	Accounts    []uint64
+	First, Last uint64
+	Full        bool
 }
 
-// Favourers is Reposters for those who favour the post.
-func (s *Service) Favourers(ctx context.Context, viewer, id uint64, r Range) ([]post.Reactor, error) {
-	return s.reactors(ctx, viewer, id, post.Favourite, r)
+// Reposters returns a part of the accounts that reposted a post which viewer may see: of those
+// whose reposts it may see, too.
+func (s *Service) Reposters(ctx context.Context, viewer, id uint64, r Range) (People, error) {
+	found, people, err := s.reactors(ctx, viewer, id, post.Repost, r)
+	if err != nil || len(found) == 0 {
+		return people, err
+	}
+	ids := make([]uint64, len(found))
+	for i, f := range found {
+		ids[i] = f.ID
+	}
+	views, err := s.Views(ctx, viewer, ids)
+	for i := range views {
+		people.Accounts = append(people.Accounts, views[i].Post.Author)
+	}
+	return people, err
 }
 
-func (s *Service) reactors(ctx context.Context, viewer, id uint64, k post.Kind, r Range) ([]post.Reactor, error) {
+// Favourers returns a part of the accounts that favour a post which viewer may see, but for
+// those that it blocks, and that block it.
+func (s *Service) Favourers(ctx context.Context, viewer, id uint64, r Range) (People, error) {
+	found, people, err := s.reactors(ctx, viewer, id, post.Favourite, r)
+	if err != nil || len(found) == 0 {
+		return people, err
+	}
+	rels := make(map[uint64]list.Rel, len(found))
+	for _, f := range found {
+		rels[f.Account] = 0
+	}
+	if err := s.relsTo(ctx, viewer, rels); err != nil {
+		return people, app.From(err)
+	}
+	for _, f := range found {
+		if rels[f.Account]&(list.IsBlocking|list.IsBlockedBy) == 0 {
+			people.Accounts = append(people.Accounts, f.Account)
+		}
+	}
+	return people, nil
+}
+
+func (s *Service) reactors(ctx context.Context, viewer, id uint64, k post.Kind, r Range) (found []post.Reactor, p People, err error) {
 	v, err := s.Get(ctx, viewer, id)
 	if err != nil {
-		return nil, err
+		return nil, p, err
 	}
-	found, err := s.cfg.Posts.Reactors(ctx, v.Shown().ID, k, r)
-	return found, app.From(err)
+	found, err = s.cfg.Posts.Reactors(ctx, v.Shown().ID, k, r)
+	if n := len(found); n > 0 {
+		p = People{First: found[0].ID, Last: found[n-1].ID, Full: n == r.Limit}
+	}
+	return found, p, app.From(err)
 }
 
 // Favourites returns a part of the posts that the actor favours, the last favoured first.

@@ -181,26 +181,22 @@ func (r resource) context(ctx context.Context, c *core.Call) error {
 
 // reactors answers with accounts that reposted or favoured a post. The ids of its pages are
 // those of the reposts, not of the accounts.
-func (r resource) reactors(of func(ctx context.Context, viewer, id uint64, part post.Range) ([]post.Reactor, error)) core.Handler {
+func (r resource) reactors(of func(ctx context.Context, viewer, id uint64, part post.Range) (post.People, error)) core.Handler {
 	return func(ctx context.Context, c *core.Call) error {
 		part, err := rangeOf(c, core.UsualAccounts)
 		if err != nil {
 			return err
 		}
-		found, err := of(ctx, c.Account, c.ID, part)
+		page, err := of(ctx, c.Account, c.ID, part)
 		if err != nil {
 			return err
 		}
-		ids := make([]uint64, len(found))
-		for i, one := range found {
-			ids[i] = one.Account
-		}
-		people, err := r.Accounts.Load(ctx, c, ids)
+		people, err := r.Accounts.Load(ctx, c, page.Accounts)
 		if err != nil {
 			return err
 		}
-		if n := len(found); n > 0 {
-			link(c, part, "", found[0].ID, found[n-1].ID, n == part.Limit, "since_id")
+		if page.First != 0 {
+			link(c, part, "", page.First, page.Last, page.Full, "since_id")
 		}
 		return c.Render(func(b []byte) []byte { return entity.AppendArray(b, people, entity.AppendAccount) })
 	}
