@@ -6,5 +6,6 @@
 // The act is the post that replies or reposts, or the mark of the favourite, in the bucket
 // of who acted.
 //
-// Rows of any table that lie in a wrong bucket are found by Strays.
+// Rows of any table that lie in a wrong bucket are found by Strays. What reads replies,
+// reactions and keys passes over them: what repairs a row looks for it in the right bucket.
 package postcheck

@@ -142,7 +142,7 @@ func (s *Store) Feeds(ctx context.Context, bucket uint16, after uint64, limit in
 // at some posts, if these are named. Index: PRIMARY (bucket, post_id, reply_id), two ranges.
 func (s *Store) Replies(ctx context.Context, bucket uint16, at []uint64, after Link, limit int) (out []At, err error) {
 	named, args := among(at, bucket, after.Post, after.Post, after.ID)
-	return out, s.read(ctx, &out, `SELECT post_id, 3 AS kind, author_id AS account_id, reply_id AS id, owner_id FROM reply WHERE bucket = ? AND (post_id > ? OR post_id = ? AND reply_id > ?)`+named+` ORDER BY post_id, reply_id LIMIT ?`,
+	return out, s.read(ctx, &out, `SELECT post_id, 3 AS kind, author_id AS account_id, reply_id AS id, owner_id FROM reply WHERE bucket = ? AND post_id & 1023 = bucket AND (post_id > ? OR post_id = ? AND reply_id > ?)`+named+` ORDER BY post_id, reply_id LIMIT ?`,
 		append(args, limit)...)
 }
 
@@ -151,7 +151,7 @@ func (s *Store) Replies(ctx context.Context, bucket uint16, at []uint64, after L
 // post_id, kind, account_id), three ranges.
 func (s *Store) Reactions(ctx context.Context, bucket uint16, at []uint64, after Link, limit int) (out []At, err error) {
 	named, args := among(at, bucket, after.Post, after.Post, after.Kind, after.Kind, after.Account)
-	return out, s.read(ctx, &out, `SELECT post_id, kind, account_id, id, 0 AS owner_id FROM reaction WHERE bucket = ? AND (post_id > ? OR post_id = ? AND (kind > ? OR kind = ? AND account_id > ?))`+named+` ORDER BY post_id, kind, account_id LIMIT ?`,
+	return out, s.read(ctx, &out, `SELECT post_id, kind, account_id, id, 0 AS owner_id FROM reaction WHERE bucket = ? AND post_id & 1023 = bucket AND (post_id > ? OR post_id = ? AND (kind > ? OR kind = ? AND account_id > ?))`+named+` ORDER BY post_id, kind, account_id LIMIT ?`,
 		append(args, limit)...)
 }
 
@@ -176,7 +176,7 @@ func (s *Store) Received(ctx context.Context, owner, after uint64, limit int) (o
 // Keys returns up to limit Idempotency-Keys of a bucket that come after one, by account and
 // hash. Index: PRIMARY (bucket, account_id, hash), two ranges.
 func (s *Store) Keys(ctx context.Context, bucket uint16, after Key, limit int) (out []Key, err error) {
-	return out, s.read(ctx, &out, `SELECT account_id, hash, post_id FROM idempotency WHERE bucket = ? AND (account_id > ? OR account_id = ? AND hash > ?) ORDER BY account_id, hash LIMIT ?`,
+	return out, s.read(ctx, &out, `SELECT account_id, hash, post_id FROM idempotency WHERE bucket = ? AND account_id & 1023 = bucket AND (account_id > ? OR account_id = ? AND hash > ?) ORDER BY account_id, hash LIMIT ?`,
 		bucket, after.Account, after.Account, after.Hash, limit)
 }
 

@@ -192,7 +192,8 @@ const (
 )
 
 // Forgotten returns up to limit tasks of an account, 0 for all, that nobody took over for ten
-// terms, or that are not done after a day: those of the first buckets.
+// terms, or that are not done after a day: those of the first buckets, and none that lie in a
+// wrong one.
 func (s *Store) Forgotten(ctx context.Context, account uint64, limit int) (out []Task, err error) {
 	first, last := uint16(0), uint16(repo.Buckets-1)
 	if account != 0 {
@@ -201,7 +202,7 @@ func (s *Store) Forgotten(ctx context.Context, account uint64, limit int) (out [
 	err = db.WalkBuckets(ctx, s.db, `task`, first, last, limit, func(bucket uint16, limit int) (int, error) {
 		var found []Task
 		// Index: PRIMARY (bucket, id, kind), a range.
-		err := s.db.SelectContext(ctx, &found, `SELECT id, kind, account_id, post_id FROM task WHERE bucket = ? AND (claimed_until < UNIX_TIMESTAMP() - ? OR made_at < UNIX_TIMESTAMP() - ?) AND (? = 0 OR account_id = ?) ORDER BY id LIMIT ?`,
+		err := s.db.SelectContext(ctx, &found, `SELECT id, kind, account_id, post_id FROM task WHERE bucket = ? AND (claimed_until < UNIX_TIMESTAMP() - ? OR made_at < UNIX_TIMESTAMP() - ?) AND account_id & 1023 = bucket AND (? = 0 OR account_id = ?) ORDER BY id LIMIT ?`,
 			bucket, uint32(forgottenTerms*Term/time.Second), uint32(forgottenAfter/time.Second), account, account, limit)
 		out = append(out, found...)
 		return len(found), db.Wrap(err)

@@ -17,10 +17,10 @@ type Checked struct {
 }
 
 // Check returns up to limit rows that come after an account in key order, with what is
-// wrong with their bytes. Index: PRIMARY, a range in each bucket.
+// wrong with their bytes, but for rows in wrong buckets. Index: PRIMARY, a range in each bucket.
 func (s *Store) Check(ctx context.Context, after uint64, limit int) ([]Checked, error) {
 	rows, err := db.WalkRows[Checked](ctx, s.db, `timeline`, after, db.LastKey, limit,
-		`SELECT account_id, list, pulled FROM timeline WHERE bucket = ? AND account_id > ? AND account_id <= ? AND updated_at > 0 ORDER BY account_id LIMIT ?`)
+		`SELECT account_id, list, pulled FROM timeline WHERE bucket = ? AND account_id > ? AND account_id <= ? AND account_id & 1023 = bucket AND updated_at > 0 ORDER BY account_id LIMIT ?`)
 	if err != nil {
 		return nil, fmt.Errorf("check warm timelines after %d: %w", after, err)
 	}
