@@ -439,7 +439,8 @@ func (s *Service) own(ctx context.Context, actor, of uint64, k mark.Kind, yes bo
 	return err
 }
 
-// newID returns an id for a mark of the actor about a post: it is higher than the post's.
+// newID returns an id for a mark of the actor about a post: it is higher than the post's. It is
+// chosen among many, since tasks of two accounts that have the same id are one.
 func (s *Service) newID(actor, of uint64) uint64 {
-	return event.Next(actor, of, s.cfg.Now(), rand.Uint64())
+	return event.Anew(actor, of, s.cfg.Now(), rand.Uint64())
 }

@@ -41,6 +41,14 @@ func (h head) with(m Mark) head {
 	return h
 }
 
+// newest is an id that no mark is above.
+func (h head) newest() uint64 {
+	if len(h.marks) == 0 {
+		return h.floor
+	}
+	return max(h.marks[0].ID, h.floor)
+}
+
 func newestFirst(a, b Mark) int { return cmp.Compare(b.ID, a.ID) }
 
 // markBytes is how long a packed mark is: kind, id, post.

@@ -20,6 +20,7 @@ import (
 	"kith/repo"
 	"kith/repo/cache"
 	"kith/repo/db"
+	"kith/repo/event"
 	"kith/repo/row"
 	"kith/repo/task"
 )
@@ -69,7 +70,8 @@ var ErrFull = errors.New("the account has as many pins as there may be")
 
 // Set writes a mark, or deletes it where id is 0, and what is to be done afterwards, in one
 // transaction, and reports whether that changed anything. A mark that is there keeps its id.
-// A new id must be higher than that of the post. A pin too many is refused with ErrFull.
+// A new id must be higher than that of the post, and becomes higher than those of the account's
+// other marks: pages go by them. A pin too many is refused with ErrFull.
 // Reposts are not marked so, see Write.
 func (s *Store) Set(ctx context.Context, account uint64, k Kind, post, id uint64, tasks ...task.Task) (changed bool, err error) {
 	for range tries {
@@ -82,6 +84,10 @@ func (s *Store) Set(ctx context.Context, account uint64, k Kind, post, id uint64
 				if err := room(ctx, tx, account); err != nil {
 					return nil, err
 				}
+			}
+			id := id
+			if above := rows[account].newest(); id != 0 && id <= above {
+				id = event.Next(account, above, event.Epoch, 0)
 			}
 			if err := Write(ctx, tx, account, k, post, id); err != nil {
 				return nil, err

@@ -95,6 +95,30 @@ func TestStore_On_PastHead(t *testing.T) {
 	}
 }
 
+// Marks of one moment, or of a clock that stepped back, stand in the order in which they came,
+// and pages skip none of them.
+func TestStore_Page_SameMoment(t *testing.T) {
+	s, a := newStore(t), dbtest.IDs(t, 1)[0]
+	const moment = 77 << 30
+	for i, id := range []uint64{moment, moment, moment - 5<<10, moment} {
+		set(t, s, a, mark.Favourite, uint64(i+1), id, true)
+	}
+	var got []uint64
+	for r := (repo.IDRange{Limit: 1}); ; {
+		page, err := s.Page(t.Context(), a, mark.Favourite, r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(page) == 0 {
+			break
+		}
+		got, r.Before = append(got, page[0].Post), page[0].ID
+	}
+	if !slices.Equal(got, []uint64{4, 3, 2, 1}) {
+		t.Errorf("the pages have the marks on %v, want 4, 3, 2, 1", got)
+	}
+}
+
 // Many at once leave what the last one wrote, in the head and in the table.
 func TestStore_Set_Race(t *testing.T) {
 	s, a := newStore(t), dbtest.IDs(t, 1)[0]
