@@ -1,6 +1,7 @@
 package post
 
 import (
+	"cmp"
 	"context"
 	"slices"
 
@@ -31,8 +32,8 @@ func (f *Filter) takes(v *View) bool {
 	return true
 }
 
-// maxScanned is how many events of an account a page looks at. Past that a page may have
-// fewer posts than it was asked for, though more follow.
+// maxScanned is how many events of an account a page looks at. A page that finds too few among
+// them ends there, perhaps empty, and the next goes on behind them.
 const maxScanned = 2000
 
 // Of returns a part of an account's posts and reposts that viewer may see, newest first.
@@ -45,7 +46,12 @@ func (s *Service) Of(ctx context.Context, viewer, author uint64, f Filter, r rep
 		return Page{}, app.From(err)
 	}
 	var page Page
-	for scanned := 0; len(page.Views) < r.Limit && scanned < maxScanned; {
+	for scanned, end := 0, false; !end && len(page.Views) < r.Limit; {
+		if scanned >= maxScanned {
+			page.Full = true
+			page.reach(r)
+			return page, nil
+		}
 		part := r
 		part.Limit = max(2*(r.Limit-len(page.Views)), 20)
 		events, err := s.cfg.Feeds.Events(ctx, row, part)
@@ -59,9 +65,7 @@ func (s *Service) Of(ctx context.Context, viewer, author uint64, f Filter, r rep
 		if err := s.take(ctx, viewer, &f, r, events, &page); err != nil {
 			return Page{}, err
 		}
-		if len(events) < part.Limit {
-			break
-		}
+		end = len(events) < part.Limit
 		if r.Oldest {
 			r.After = events[0].ID
 		} else {
@@ -70,6 +74,15 @@ func (s *Service) Of(ctx context.Context, viewer, author uint64, f Filter, r rep
 	}
 	page.Full = len(page.Views) == r.Limit
 	return page, nil
+}
+
+// reach has a page cover all that was looked at, of which r is what is left.
+func (p *Page) reach(r repo.IDRange) {
+	if r.Oldest {
+		p.First, p.Last = r.After, cmp.Or(p.Last, r.After)
+	} else {
+		p.First, p.Last = cmp.Or(p.First, r.Before), r.Before
+	}
 }
 
 // take adds those of events that are wanted to a page, until it is full.
