@@ -105,6 +105,30 @@ func TestDocs_Jobs(t *testing.T) {
 	}
 }
 
+// The changelog names all migrations, and the map of the README all packages of app.
+func TestDocs_Lists(t *testing.T) {
+	all := pages(t)
+	_, migrations, _ := strings.Cut(all["CHANGELOG.md"], "\n### Migrations\n")
+	migrations, _, _ = strings.Cut(migrations, "\n### ")
+	files, err := filepath.Glob("../../sql/migrations/*.sql")
+	if err != nil || len(files) < 20 {
+		t.Fatalf("migrations: %d, %v", len(files), err)
+	}
+	for _, file := range files {
+		if name := strings.Replace(strings.TrimSuffix(filepath.Base(file), ".sql"), "_", " ", 1); !strings.Contains(migrations, name) {
+			t.Errorf("CHANGELOG.md does not name migration %s", name)
+		}
+	}
+	_, row, _ := strings.Cut(all["README.md"], "\n| `app/` |")
+	row, _, _ = strings.Cut(row, "\n")
+	for _, s := range sources(t) {
+		parts := strings.Split(s.dir, "/")
+		if parts[0] == "app" && len(parts) > 1 && !s.test && !strings.Contains(row, "`"+parts[1]+"`") {
+			t.Errorf("the map in README.md does not name %s", s.dir)
+		}
+	}
+}
+
 // Settings and commands that a page names are there.
 func TestDocs_Names(t *testing.T) {
 	var c commands
