@@ -14,7 +14,7 @@
 //	       pushed are merged in
 //	warm   the timeline row, where most feeds are not cached: the database says which changed
 //	       since, and only these are read
-//	cold   the feeds of all followed; and for what is older than the line, around the page
+//	cold   the feeds of all followed; for what is older than the line, around the page
 //
 // A line, made from any of them, is for the ver of the reader's relation row that it names, or,
 // where that has changed since, for the followed set of which it has the hash. It is made
@@ -27,18 +27,35 @@
 // part of the line only, 100 events on both sides of where it begins, and at more as the
 // rules below ask.
 //
-// The first page, and one below the line, which reads all feeds and keeps nothing, took these
-// milliseconds (BenchmarkService_Home_Tiers and _Deep, 2 cores of an AMD EPYC that others
-// used, too):
+// The first page took these milliseconds (BenchmarkService_Home_Tiers, 2 cores of an AMD EPYC
+// that others used, too):
 //
 //	follows                              10    100   1,000
 //	hot                                 0.2    0.2     0.6
 //	cold, feeds cached                  1.5    0.7     4.1
 //	memcached empty, with a row         6.2    1.6     7.1
 //	memcached empty, without            4.5    3.3      20
-//	2nd, 10th, 50th page below          1.0    0.7     4.2
 //
 // So the row is not even read where feeds are cached, or few are missing.
+//
+// # Below the line
+//
+// A page below the line gathers what lies around it from all feeds, and from the table of
+// posts where these end. It gathers Cap events more than it needs where the next pages are
+// going to look, and keeps them as one window of the reader, beside the line: the next pages
+// begin there, and extend it. 40 such pages, one after the other, took per page (milliseconds of
+// processor time, BenchmarkService_Home_Deep):
+//
+//	follows                              10    100   1,000
+//	without a window                    0.9    1.1     5.9
+//	with it                             0.3    0.4     0.9
+//
+// A window has candidates only, as a line has, so deletes, blocks and options count at once. It
+// is for one ver of the reader's relation row, and ends when a mute does: it lacks those who
+// are muted. Nothing is pushed to it, so the newest minute is left out of it, and what comes
+// late, as posts of the past that are imported, comes when the window ends: after Recheck,
+// half of that where it goes back a month, a fifth where a year. Pages of the same walk
+// may differ by what was imported in these minutes, as they may by what is imported between.
 //
 // # Building a line
 //
@@ -116,10 +133,10 @@
 // reads at most limit * 5/4 + 2 Passed + 3 Reach posts. For a window of 80: Reach is 800,
 // Passed 8,000, and a page of 20 needs 11,000 events and 18,500 posts in the worst case, 25 to
 // 50 posts in practice. The events come from the line; where it is built for the page, one feed
-// of each followed account is read, 800 events each at most. Below the line these feeds are
-// read again, and parts of the table of posts of authors whose feeds end above the page's last
-// event: as many events as the page looks at, and some 20 more of each such author. Passed
-// cuts pages, not the home: after so many events that start no
+// of each followed account is read, 800 events each at most. Below the line, where no window
+// helps, these feeds are read again, and parts of the table of posts of authors whose feeds end
+// above the page's last event: as many events as the page looks at, and some 20 more of each
+// such author. Passed cuts pages, not the home: after so many events that start no
 // entry a page is short, maybe empty, and its Next says where to go on.
 //
 // # What a walk holds while others change things

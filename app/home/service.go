@@ -144,6 +144,7 @@ func (s *Service) Home(ctx context.Context, reader uint64, want Range) (Items, e
 	if err != nil {
 		return Items{}, app.From(err)
 	}
+	r.keep(ctx)
 	out := Items{Next: page.Next, Items: make([]Item, len(page.Entries))}
 	for i, e := range page.Entries {
 		out.Items[i] = Item{Entry: e, Post: r.posts[e.Event.ID], Origin: r.posts[e.Event.Origin]}
@@ -158,14 +159,15 @@ type read struct {
 	row     relation.Row
 	follows uint64 // a hash of whom the reader follows, since when; see followed
 
-	line       timeline.Line
-	first, end int // the events of the line that the span has; 0 and 0: none
+	part       part
+	up         bool // the page is walked up
+	looked     bool // for the window
+	first, end int  // the events of the part that the span has
 
 	span     Span
-	low      uint64     // nothing is missing in the span from here on
-	high     uint64     // up to here; 0: up to now
 	heard    []uint64   // those whom the reader hears, once they are needed
-	feeds    []feed.Row // of them, where they are few
+	until    uint32     // when the first of the others may be heard again, in unix seconds; 0: never
+	feeds    []feed.Row // of those heard, where they are few
 	verdicts map[uint64]Verdict
 	posts    map[uint64]*post.Post
 
@@ -252,74 +254,6 @@ func (r *read) page(ctx context.Context, want Range) (Page, error) {
 	}
 }
 
-// begin gets the first span: the hot line, if the page begins in it, or the surroundings of
-// the event at which the page begins.
-func (r *read) begin(ctx context.Context, want Range) error {
-	at := want.Before
-	if want.Oldest {
-		at = want.After
-	}
-	var err error
-	if r.line, err = r.load(ctx); err != nil {
-		return err
-	}
-	if at == 0 && !want.Oldest || at > r.line.Floor || r.line.Floor == 0 {
-		if at != 0 || want.Oldest {
-			r.first, _ = slices.BinarySearchFunc(r.line.Events, at, func(e event.Event, id uint64) int { return cmp.Compare(id, e.ID) })
-		}
-		r.first = max(0, r.first-leastSpan)
-		r.end = min(r.first+2*leastSpan, len(r.line.Events))
-		r.ofLine()
-		return r.sift(ctx)
-	}
-	r.low, r.high = at+1, at // nothing yet
-	return r.extend(ctx, Need{Up: true, Down: true}, leastSpan)
-}
-
-// extend adds events above and below to the span.
-func (r *read) extend(ctx context.Context, need Need, n int) error {
-	up, down := need.Up && r.first > 0, need.Down && r.end > 0 && r.end < len(r.line.Events)
-	if up || down { // the line has more
-		if up {
-			r.first = max(0, r.first-n)
-		}
-		if down {
-			r.end = min(r.end+n, len(r.line.Events))
-		}
-		r.ofLine()
-		return r.sift(ctx)
-	}
-	older, newer := below(r.cfg.Posts, r.low, n), above(r.cfg.Posts, r.high, n)
-	var wanted []*gatherer
-	if need.Down {
-		wanted = append(wanted, older)
-	}
-	if need.Up {
-		wanted = append(wanted, newer)
-	}
-	if err := r.gather(ctx, wanted); err != nil {
-		return err
-	}
-	if need.Down {
-		r.span.Events, r.low, r.span.Bottom = append(r.span.Events, older.found...), older.reach, older.end()
-	}
-	if need.Up {
-		slices.Reverse(newer.found)
-		r.span.Events, r.high, r.span.Top = append(newer.found, r.span.Events...), newer.reach, newer.end()
-	}
-	return r.sift(ctx)
-}
-
-// ofLine makes the span of a part of the line: a page seldom needs all of it, and all that a
-// span has is worked on.
-func (r *read) ofLine() {
-	all := len(r.line.Events)
-	r.span = Span{Events: slices.Clone(r.line.Events[r.first:r.end]), Top: r.first == 0, Bottom: r.end == all && r.line.Floor == 0}
-	if r.low = r.line.Floor; r.end < all {
-		r.low = r.line.Events[r.end-1].ID
-	}
-}
-
 // gather gathers from the feeds of all whom the reader hears.
 func (r *read) gather(ctx context.Context, wanted []*gatherer) error {
 	if err := r.hear(ctx); err != nil {
@@ -369,6 +303,8 @@ func (r *read) hear(ctx context.Context) error {
 			}
 			if !r.viewer.mutes(rel) {
 				heard = append(heard, id)
+			} else if end := rel.Option.MuteUntil; end != 0 && (r.until == 0 || end < r.until) {
+				r.until = end
 			}
 		}
 	}

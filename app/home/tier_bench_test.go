@@ -154,22 +154,51 @@ func (x *tiers) lose() {
 	}
 }
 
-// Pages further and further below the line.
+// blind are lines that keep no window.
+type blind struct{ timeline.Lines }
+
+func (blind) Window(context.Context, uint64) (timeline.Window, bool) { return timeline.Window{}, false }
+func (blind) Keep(context.Context, uint64, timeline.Window, time.Duration) {
+}
+
+// Pages below the line: with and without the window that is kept there, the same page again
+// and again, and 40 pages down, beginning with no window.
 func BenchmarkService_Home_Deep(b *testing.B) {
 	for _, c := range []struct{ authors, each int }{{10, 800}, {100, 100}, {1000, 50}} {
 		x := newTiers(b, c.authors, c.each)
-		before, page := uint64(0), 0
-		for range 40 { // of 20: the line
-			before = x.page(x.Service, before).Next
+		without := x.service(x.warm, blind{x.lines})
+		first := uint64(0)
+		for range 41 { // of 20: the line, and a page
+			first = x.page(x.Service, first).Next
 		}
-		for _, at := range []int{2, 10, 50} {
-			for ; page < at; page++ {
-				before = x.page(x.Service, before).Next
-			}
-			b.Run(fmt.Sprintf("authors=%d/page=%d", c.authors, at), func(b *testing.B) {
-				for b.Loop() {
-					x.page(x.Service, before)
+		for _, run := range []struct {
+			name string
+			*home.Service
+		}{{"without", without}, {"window", x.Service}} {
+			before, page := first, 1
+			for _, at := range []int{2, 10, 50} {
+				for ; page < at; page++ {
+					before = x.page(run.Service, before).Next
 				}
+				b.Run(fmt.Sprintf("authors=%d/page=%d/%s", c.authors, at, run.name), func(b *testing.B) {
+					begun := used(b)
+					for b.Loop() {
+						x.page(run.Service, before)
+					}
+					b.ReportMetric(float64((used(b)-begun).Microseconds())/float64(b.N), "cpu-µs/op")
+				})
+			}
+			b.Run(fmt.Sprintf("authors=%d/walk/%s", c.authors, run.name), func(b *testing.B) {
+				begun, pages := used(b), 40
+				for i := 0; b.Loop(); i++ {
+					if i%pages == 0 {
+						x.lines.Drop(b.Context(), x.reader)
+						x.page(x.Service, 0)
+						before = first
+					}
+					before = x.page(run.Service, before).Next
+				}
+				b.ReportMetric(float64((used(b)-begun).Microseconds())/float64(b.N), "cpu-µs/op")
 			})
 		}
 	}

@@ -38,6 +38,7 @@ type machine struct {
 	clients []*memcache.Client
 	killed  atomic.Bool // the last process carries out no task any more
 	limit   int         // of pages
+	slow    int64
 }
 
 // setting is how a machine is made.
@@ -45,10 +46,11 @@ type setting struct {
 	config
 	memcached bool // cache and lines are in a memcached, which is flushed in the middle
 	processes int
+	slow      int64 // how many times longer steps take; 0: 1
 }
 
 func newMachine(t *testing.T, s setting) *machine {
-	m := &machine{t: t, limit: 9}
+	m := &machine{t: t, limit: 9, slow: max(s.slow, 1)}
 	if s.memcached {
 		m.server = memcachetest.Start(t)
 	}
@@ -94,7 +96,7 @@ func (m *machine) one(r *rand.Rand) *world { return m.worlds[r.IntN(len(m.worlds
 // tick has all clocks go on, by some seconds and a moment.
 func (m *machine) tick(seconds int64) {
 	for _, w := range m.worlds {
-		w.Clock.Add(seconds)
+		w.Clock.Add(m.slow * seconds)
 		w.Millis.Add(1)
 	}
 }
@@ -233,6 +235,7 @@ func plainInAll(t *testing.T, seeds uint64) {
 		"some pulled": {config: config{lines: local(t), limit: 3}}, "short": {config: config{lines: local(t), cap: 10}},
 		"warm": {config: config{lines: local(t), warm: true}}, "warm and short, no push": {config: config{lines: local(t), warm: true, cap: 10, noPush: true}},
 		"few at once": {config: config{lines: local(t), warm: true, cap: 10, atOnce: 2}}, "few at once, no push": {config: config{lines: local(t), noPush: true, atOnce: 1}},
+		"windows": {config: config{lines: local(t), cap: 10}, slow: 20}, "windows, no push": {config: config{lines: local(t), cap: 10, noPush: true}, slow: 60, memcached: true},
 		"memcached flushed": {memcached: true}, "two processes, one killed": {memcached: true, processes: 2},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -10,6 +10,7 @@
 //
 //	h1:abc    nonce, base: packed events │ record │ record …    appended by Push
 //	h1:abc+   nonce, when it was renewed                        the presence
+//	h1:abc:w1 times, floor, high, packed events                 a window below the line
 //
 // A follower is around where there is a presence; a Push asks for those of 250 followers at
 // once, and appends to the lines of the ones who are. Where there is no line any more,
@@ -60,6 +61,9 @@
 // built anew some minutes after BuiltAt. But lines are saved to warm rows, and built from
 // these, so that a row lacks the posts, too, up to a week long, when it is built from feeds
 // alone (app/home). He cannot show any: the rules ask the rows of posts and relations.
+//
+// A [Window] is what a reader who pages down below the line gathered there. It is set and read
+// as it is: whoever reads it decides whether it is good (app/home).
 //
 // # Warm timelines
 //

@@ -81,7 +81,11 @@ type Lines interface {
 	// After an error, which wraps repo.ErrUnavailable or is that of ctx, some lines may lack
 	// the events: push again. That is no longer needed once every line was built anew.
 	Push(ctx context.Context, events []event.Event, followers []uint64) error
-	// Drop forgets the line of an account. It does not stop when ctx ends.
+	// Window returns the window of an account, or false where there is none.
+	Window(ctx context.Context, account uint64) (Window, bool)
+	// Keep keeps a window for some time, in place of any other. It may be gone earlier.
+	Keep(ctx context.Context, account uint64, w Window, life time.Duration)
+	// Drop forgets the line and the window of an account. It does not stop when ctx ends.
 	Drop(ctx context.Context, account uint64)
 	// Close ends the work in the background.
 	Close() error
@@ -112,6 +116,8 @@ func (None) Load(context.Context, uint64) (Line, Token, bool)    { return Line{}
 func (None) Peek(context.Context, uint64) (Line, bool)           { return Line{}, false }
 func (None) Begin(context.Context, uint64) Token                 { return Token{} }
 func (None) Push(context.Context, []event.Event, []uint64) error { return nil }
+func (None) Window(context.Context, uint64) (Window, bool)       { return Window{}, false }
+func (None) Keep(context.Context, uint64, Window, time.Duration) {}
 func (None) Drop(context.Context, uint64)                        {}
 func (None) Close() error                                        { return nil }
 func (None) Store(_ context.Context, _ Token, l Line) (bool, error) {

@@ -23,8 +23,9 @@ const (
 // without the other.
 type Local struct {
 	Config
-	items  *otter.Cache[uint64, []byte]
-	closed atomic.Bool
+	items   *otter.Cache[uint64, []byte]
+	windows *otter.Cache[uint64, []byte] // a quarter as many bytes
+	closed  atomic.Bool
 }
 
 var _ Lines = (*Local)(nil)
@@ -38,15 +39,22 @@ func NewLocal(cfg Config) (*Local, error) {
 	if err != nil {
 		return nil, err
 	}
-	items, err := otter.New(&otter.Options[uint64, []byte]{
-		MaximumWeight:    uint64(cfg.MaxBytes),
-		Weigher:          func(_ uint64, item []byte) uint32 { return uint32(itemOverhead + cap(item)) },
-		ExpiryCalculator: otter.ExpiryCreating[uint64, []byte](cfg.Expiry),
-	})
+	held := func(most int64) (*otter.Cache[uint64, []byte], error) {
+		return otter.New(&otter.Options[uint64, []byte]{
+			MaximumWeight:    uint64(most),
+			Weigher:          func(_ uint64, item []byte) uint32 { return uint32(itemOverhead + cap(item)) },
+			ExpiryCalculator: otter.ExpiryCreating[uint64, []byte](cfg.Expiry),
+		})
+	}
+	items, err := held(cfg.MaxBytes)
 	if err != nil {
 		return nil, fmt.Errorf("make hot timelines in memory: %w", err)
 	}
-	return &Local{Config: cfg, items: items}, nil
+	windows, err := held(max(cfg.MaxBytes/4, 1))
+	if err != nil {
+		return nil, fmt.Errorf("make windows of timelines in memory: %w", err)
+	}
+	return &Local{Config: cfg, items: items, windows: windows}, nil
 }
 
 // Load returns what is held, and renews it.
@@ -134,14 +142,19 @@ func (l *Local) Push(_ context.Context, events []event.Event, followers []uint64
 	return nil
 }
 
-// Drop forgets a line.
-func (l *Local) Drop(_ context.Context, account uint64) { l.items.Invalidate(account) }
+// Drop forgets a line and a window.
+func (l *Local) Drop(_ context.Context, account uint64) {
+	l.items.Invalidate(account)
+	l.windows.Invalidate(account)
+}
 
 // Close forgets all lines.
 func (l *Local) Close() error {
 	if !l.closed.Swap(true) {
-		l.items.StopAllGoroutines()
-		l.items.InvalidateAll()
+		for _, held := range []*otter.Cache[uint64, []byte]{l.items, l.windows} {
+			held.StopAllGoroutines()
+			held.InvalidateAll()
+		}
 	}
 	return nil
 }

@@ -268,9 +268,12 @@ func (m *Memcached) push(ctx context.Context, records []byte, followers []uint64
 	return nil
 }
 
-// Drop deletes the line and its presence. A server that does not answer deletes them before
-// it is read again.
-func (m *Memcached) Drop(_ context.Context, account uint64) { m.Client.Write(drop(m.key(account))) }
+// Drop deletes the line, its presence and the window. A server that does not answer deletes
+// them before it is read again.
+func (m *Memcached) Drop(_ context.Context, account uint64) {
+	key := m.key(account)
+	m.Client.Write(append(drop(key), memcache.Command{Verb: memcache.Delete, Key: m.windowKey(key)}))
+}
 
 func drop(key string) []memcache.Command {
 	return []memcache.Command{{Verb: memcache.Delete, Key: key}, {Verb: memcache.Delete, Key: key + companion}}
