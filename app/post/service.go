@@ -294,9 +294,9 @@ func (s *Service) setState(d *feed.Draft, author, id uint64, to post.State) ([]t
 	return tasks, d.SetState(p, to, tasks...)
 }
 
-// Own returns a post of the actor, which it may delete. A repost of what the actor may no
+// owned returns a post of the actor, which it may delete. A repost of what the actor may no
 // longer see comes without that.
-func (s *Service) Own(ctx context.Context, actor, id uint64) (View, error) {
+func (s *Service) owned(ctx context.Context, actor, id uint64) (View, error) {
 	v, err := s.Get(ctx, actor, id)
 	if app.KindOf(err) == app.NotFound {
 		var p post.Post
@@ -315,7 +315,7 @@ func (s *Service) Own(ctx context.Context, actor, id uint64) (View, error) {
 
 // Delete deletes a post of the actor and returns what it was.
 func (s *Service) Delete(ctx context.Context, actor, id uint64) (View, error) {
-	was, err := s.Own(ctx, actor, id)
+	was, err := s.owned(ctx, actor, id)
 	if err != nil {
 		return View{}, err
 	}
