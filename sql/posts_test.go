@@ -59,8 +59,8 @@ func (p *plant) post() *written {
 	p.crowdOfPosts(w.Stored, out.cleo)
 	p.exec(`UPDATE author_feed SET pulled_since = ? WHERE bucket = ? AND account_id = ?`, start, repo.Bucket(out.ada), out.ada)
 	for i, bucket := range []uint16{3, 3, 900} {
-		p.exec(`INSERT INTO task (bucket, id, kind, account_id, post_id, made_at, claimed_until, holder) VALUES (?,?,?,?,?,UNIX_TIMESTAMP() - 600,UNIX_TIMESTAMP() + ?,UNHEX('abcdef01abcdef01abcdef01abcdef01'))`,
-			bucket, 1000+i, 1+i/2, bucket, 77, 600-1200*(i%2))
+		p.exec(`INSERT INTO task (bucket, id, kind, account_id, post_id, made_at, claimed_until, holder) VALUES (?,?,?,?,?,?,UNIX_TIMESTAMP() + ?,UNHEX('abcdef01abcdef01abcdef01abcdef01'))`,
+			bucket, 1002-i, 1+i/2, bucket, 77, start+i, 600-1200*(i%2))
 	}
 	return out
 }
@@ -145,12 +145,12 @@ func (p *plant) receivedReplies(t *testing.T) {
 func (p *plant) fanoutQueue(t *testing.T) {
 	got := run(t, usual(), p.dsn, "fanout_queue.sql", nil)
 	same(t, "kinds", got[0], table{
-		{"kind": "push", "tasks": "2", "claim_run_out": "1", "processes": "1", "oldest_utc": "2000-01-01 00:00:00"},
-		{"kind": "settle", "tasks": "1", "claim_run_out": "0", "processes": "1", "oldest_utc": "2000-01-01 00:00:00"}})
-	same(t, "oldest", column(got[1], "id"), []string{"1000", "1001", "1002"})
+		{"kind": "push", "tasks": "2", "claim_run_out": "1", "processes": "1", "oldest_utc": "2023-11-14 22:13:20"},
+		{"kind": "settle", "tasks": "1", "claim_run_out": "0", "processes": "1", "oldest_utc": "2023-11-14 22:13:22"}})
+	same(t, "oldest", column(got[1], "id"), []string{"1002", "1001", "1000"})
 	same(t, "run out", column(got[1], "run_out"), []string{"no", "yes", "no"})
 	same(t, "process", got[1][0]["process"], "ABCDEF01")
-	same(t, "one bucket", column(run(t, usual(), p.dsn, "fanout_queue.sql", map[string]string{"first": "900", "buckets": "1"})[1], "id"), []string{"1002"})
+	same(t, "one bucket", column(run(t, usual(), p.dsn, "fanout_queue.sql", map[string]string{"first": "900", "buckets": "1"})[1], "id"), []string{"1000"})
 }
 
 func (p *plant) bigAuthors(t *testing.T) {

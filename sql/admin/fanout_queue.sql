@@ -40,4 +40,4 @@ SELECT id,
        HEX(SUBSTRING(holder, 1, 4)) AS process
 FROM task
 WHERE bucket BETWEEN @first AND @last
-ORDER BY id, kind;
+ORDER BY made_at, id, kind;
