@@ -50,7 +50,7 @@ type Config struct {
 	Every    time.Duration // how often claims that ran out are looked for, 5 s
 	Timeout  time.Duration // for one task, 10 minutes
 	Pause    time.Duration // before a task that failed is tried again for the first time, 1 s
-	OwnOnly  bool          // take over no tasks of processes that ended
+	OwnOnly  bool          // take over no tasks of processes that ended, only count them
 	Log      *slog.Logger
 	// Registerer gets the metrics; nil means none.
 	Registerer prometheus.Registerer
@@ -114,8 +114,8 @@ func (r *Runner) Handle(k task.Kind, h Handler) {
 	r.cfg.Handlers[k] = h
 }
 
-// Start starts the workers, which also take over the tasks of processes that ended, unless
-// OwnOnly says otherwise.
+// Start starts the workers, and what counts the tasks of all processes and takes over those
+// of processes that ended.
 func (r *Runner) Start() {
 	ctx, cut := context.WithCancel(context.Background())
 	r.cut = cut
@@ -126,9 +126,7 @@ func (r *Runner) Start() {
 			}
 		})
 	}
-	if !r.cfg.OwnOnly {
-		r.workers.Go(func() { r.takeOver(ctx) })
-	}
+	r.workers.Go(func() { r.takeOver(ctx) })
 	r.deleter.Go(r.delete)
 }
 
@@ -235,7 +233,7 @@ func (r *Runner) carryOut(ctx context.Context, j job) {
 // Renew keeps others from taking over a task that takes long.
 func (r *Runner) Renew(ctx context.Context, t task.Task) error { return r.cfg.Store.Renew(ctx, t) }
 
-// takeOver claims tasks whose claims ran out, and counts those that wait.
+// takeOver counts the tasks that wait, and claims those whose claims ran out.
 func (r *Runner) takeOver(ctx context.Context) {
 	ticker := time.NewTicker(r.cfg.Every)
 	defer ticker.Stop()
@@ -248,6 +246,9 @@ func (r *Runner) takeOver(ctx context.Context) {
 		if n, age, err := r.cfg.Store.Backlog(ctx, maxBacklog); err == nil {
 			r.backlog.Set(float64(n))
 			r.age.Set(age.Seconds())
+		}
+		if r.cfg.OwnOnly {
+			continue
 		}
 		free := cap(r.queue) - len(r.queue)
 		found, err := r.cfg.Store.Claim(ctx, min(free, maxClaim))

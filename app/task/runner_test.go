@@ -3,9 +3,13 @@ package task_test
 import (
 	"context"
 	"errors"
+	"strings"
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/testutil"
 
 	apptask "kith/app/task"
 	"kith/repo/dbtest"
@@ -86,6 +90,29 @@ func TestRunner_ClaimedAgain(t *testing.T) {
 	close(end)
 	<-begun // and again, since the store still has it
 	r.Close(t.Context())
+}
+
+// waiting is a store with a task that waits since a minute.
+type waiting struct{ again }
+
+func (w *waiting) Backlog(context.Context, int) (int, time.Duration, error) {
+	return 1, time.Minute, nil
+}
+
+// A process that takes over nothing, such as kith cron, shows what waits: where no server runs,
+// nobody else does.
+func TestRunner_OwnOnly(t *testing.T) {
+	store, metrics := &waiting{}, prometheus.NewRegistry()
+	r := apptask.New(apptask.Config{Store: store, Every: time.Millisecond, OwnOnly: true, Registerer: metrics})
+	r.Start()
+	const want = "# HELP kith_tasks_oldest_seconds Age of the oldest task.\n# TYPE kith_tasks_oldest_seconds gauge\nkith_tasks_oldest_seconds 60\n"
+	waittest.Until(t, patience, "the metric says 60 s", func() bool {
+		return testutil.GatherAndCompare(metrics, strings.NewReader(want), "kith_tasks_oldest_seconds") == nil
+	})
+	r.Close(t.Context())
+	if store.claims != 0 {
+		t.Errorf("%d claims", store.claims)
+	}
 }
 
 // Tasks whose claims ran out are taken over. One that fails, or that nobody here knows, stays.
