@@ -59,6 +59,7 @@ func (r *read) compact(ctx context.Context, token timeline.Token, l timeline.Lin
 	if l.Appended <= timeline.CompactAt {
 		return nil
 	}
+	l = l.Whole()
 	stored, err := r.cfg.Lines.Store(ctx, token, l)
 	if stored && err == nil {
 		if _, err := r.save(ctx, r.viewer.ID, l); err != nil {
@@ -164,6 +165,9 @@ func pick(ids []uint64, at []int) []uint64 {
 // and reports whether it found all of that.
 func (r *read) pull(ctx context.Context, l *timeline.Line) (whole bool, err error) {
 	since := max(l.Floor, event.First(l.BuiltAt.Add(-slack)))
+	if l.Partial() && l.Events[len(l.Events)-1].ID > since {
+		*l = l.Whole()
+	}
 	for part := range slices.Chunk(append(slices.Clone(l.Pulled), r.viewer.ID), r.cfg.AtOnce) {
 		rows, err := r.cfg.Feeds.Rows(ctx, part)
 		if err != nil {

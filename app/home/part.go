@@ -31,13 +31,16 @@ func (r *read) begin(ctx context.Context, want Range) error {
 	if r.up = want.Oldest; r.up {
 		at = want.After
 	}
-	line, err := r.load(ctx)
-	if err != nil {
+	var err error
+	if r.line, err = r.load(ctx); err != nil {
 		return err
 	}
-	r.part = part{events: line.Events, floor: line.Floor, high: newest, line: len(line.Events), builtAt: r.viewer.Now}
+	r.ofLine()
 	if at == 0 && !r.up {
 		at = newest
+	}
+	if !r.part.has(at) && r.line.Partial() {
+		r.readLine()
 	}
 	if !r.part.has(at) {
 		r.below(ctx, at)
@@ -46,6 +49,21 @@ func (r *read) begin(ctx context.Context, want Range) error {
 	r.first = max(0, r.first-leastSpan)
 	r.end = min(r.first+2*leastSpan, len(r.part.events))
 	return r.cut(ctx)
+}
+
+// ofLine makes the part that the line is, as far as that is read.
+func (r *read) ofLine() {
+	n := len(r.line.Events)
+	r.part = part{events: r.line.Events, floor: r.line.Floor, high: newest, line: n, builtAt: r.viewer.Now}
+	if r.line.Partial() {
+		r.part.floor = r.line.Events[n-1].ID
+	}
+}
+
+// readLine reads the rest of the line.
+func (r *read) readLine() {
+	r.line = r.line.Whole()
+	r.ofLine()
 }
 
 // has reports whether something below an id is in the part, or the end of the home.
@@ -97,6 +115,10 @@ func (r *read) extend(ctx context.Context, need Need, n int) error {
 // the next pages are going to look it gathers more, to be kept for them.
 func (r *read) grow(ctx context.Context, need Need, n int) error {
 	p := &r.part
+	if need.Down && r.line.Partial() {
+		r.readLine() // a part that does not begin with the line has read it
+		return nil
+	}
 	if need.Down {
 		if w, ok := r.window(ctx); ok && p.join(&w) {
 			return nil

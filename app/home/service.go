@@ -159,6 +159,7 @@ type read struct {
 	row     relation.Row
 	follows uint64 // a hash of whom the reader follows, since when; see followed
 
+	line       timeline.Line // of which the rest may not be read yet
 	part       part
 	up         bool // the page is walked up
 	looked     bool // for the window

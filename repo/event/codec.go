@@ -216,26 +216,56 @@ func ReadFeed(dst []Event, b []byte, author uint64) ([]Event, error) {
 // ReadList appends to dst the events of a list, the newest first. After an error it returns
 // dst as it was.
 func ReadList(dst []Event, b []byte) ([]Event, error) {
+	l, err := OpenList(b)
+	if err != nil {
+		return dst, err
+	}
+	return l.Read(dst, l.Left)
+}
+
+// List is a list that is read a part at a time, the newest events first.
+type List struct {
+	Left int // events that are not read yet
+
+	reader  reader
+	authors []uint64 // with those marked that had events
+	before  uint64   // the id of the last event
+}
+
+// OpenList begins to read a list.
+func OpenList(b []byte) (List, error) {
 	r := reader{b: b}
 	r.form(listForm)
 	n := r.number(uint64(len(b)))
-	var room [256]uint64
-	authors := room[:0]
-	last := uint64(0)
-	for range r.number(n) {
+	many := r.number(n)
+	authors, last := make([]uint64, many), uint64(0)
+	for i := range authors {
 		more := r.number(maxID - last)
 		if more == 0 {
 			r.bad = true
 			break
 		}
 		last += more
-		authors = append(authors, last)
+		authors[i] = last
 	}
-	if r.bad || n > 0 && len(authors) == 0 {
-		return dst, r.err()
+	if r.bad || n > 0 && len(authors) == 0 || n == 0 && r.at != len(b) {
+		return List{}, r.err()
 	}
-	out := slices.Grow(dst, int(n))[:len(dst)+int(n)]
-	before := uint64(math.MaxUint64)
+	if n == 0 {
+		return List{}, nil
+	}
+	return List{int(n), r, authors, math.MaxUint64}, nil
+}
+
+// Read appends the next n events to dst, Left at most. After an error it returns dst as it
+// was, and the list is of no use any more. Not before the last event is it known that the
+// whole list is good.
+func (l *List) Read(dst []Event, n int) ([]Event, error) {
+	if n = min(n, l.Left); n == 0 {
+		return dst, nil
+	}
+	r, authors, before := l.reader, l.authors, l.before
+	out := slices.Grow(dst, n)[:len(dst)+n]
 	for i := len(dst); i < len(out); i++ {
 		e := &out[i]
 		if !r.plain(authors, before, e) {
@@ -249,11 +279,19 @@ func ReadList(dst []Event, b []byte) ([]Event, error) {
 		}
 		before = e.ID
 	}
+	l.reader, l.before, l.Left = r, before, l.Left-n
+	if l.Left > 0 {
+		if r.bad {
+			return dst, r.err()
+		}
+		return out, nil
+	}
 	for _, a := range authors {
 		if a&used == 0 {
 			r.bad = true
 		}
 	}
+	*l = List{}
 	return r.end(dst, out)
 }
 

@@ -13,7 +13,8 @@ import (
 // Line is a hot home timeline: candidates, of which the reader takes what may be shown.
 type Line struct {
 	// Events are the newest first, each once, none below Floor. Of more than MaxEvents only
-	// the newest are stored, with the Floor that they have.
+	// the newest are stored, with the Floor that they have. Of a line that Load returned only
+	// some of the newest may be read yet: see Partial.
 	Events []event.Event
 	// Floor is the event id from which on nothing is missing; 0: nothing is missing at all.
 	Floor uint64
@@ -34,6 +35,8 @@ type Line struct {
 	// CompactAt a reader stores the line again, so that it does not grow. Store takes no
 	// notice of it.
 	Appended int
+
+	older event.List // events of the line that are not read yet
 }
 
 const (
@@ -43,6 +46,8 @@ const (
 	// CompactAt is how many appended events are as much work to read as some hundred
 	// packed ones.
 	CompactAt = 100
+	// NewestEvents is how many events of a line are read at first. More are seldom looked at.
+	NewestEvents = 200
 )
 
 // Token stands for the line of an account at one moment. The zero Token is none.
@@ -59,12 +64,12 @@ type Token struct {
 // held when Begin returned. All methods may be called at the same time, and after Close,
 // when nothing is held.
 type Lines interface {
-	// Load returns the line of an account, or false where there is none that is whole: it is
+	// Load returns the line of an account, which may be Partial, or false where there is none that is whole: it is
 	// missing, not yet built, or its presence was lost. It renews the line. The line is the
 	// caller's.
 	Load(ctx context.Context, account uint64) (Line, Token, bool)
 	// Peek is Load for who does not read on behalf of the account: it does not renew the
-	// line, and what is seen cannot be stored again.
+	// line, which is whole, and what is seen cannot be stored again.
 	Peek(ctx context.Context, account uint64) (Line, bool)
 	// Begin begins a line, in place of any other: from now on what is pushed is kept. The
 	// caller reads the author feeds AFTER Begin has returned, and stores what it made of
@@ -91,8 +96,27 @@ type Lines interface {
 	Close() error
 }
 
+// Partial reports whether the line has older events that are not read yet. Events has all
+// that are newer than these.
+func (l *Line) Partial() bool { return l.older.Left > 0 }
+
+// Whole returns the line with all of its events. Where the older ones cannot be read, what is
+// there is the line.
+func (l Line) Whole() Line {
+	if !l.Partial() {
+		return l
+	}
+	events, err := l.older.Read(l.Events, l.older.Left)
+	if l.Events = events; err != nil {
+		l.Floor = max(l.Floor, events[len(events)-1].ID)
+	}
+	l.older = event.List{}
+	return l
+}
+
 // Cut returns the newest n events of a line.
 func (l Line) Cut(n int) Line {
+	l = l.Whole()
 	if len(l.Events) > n {
 		l.Events = l.Events[:n]
 		l.Floor = max(l.Floor, l.Events[n-1].ID)

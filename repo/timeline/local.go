@@ -69,7 +69,7 @@ func (l *Local) Load(ctx context.Context, account uint64) (Line, Token, bool) {
 // Peek returns what is held.
 func (l *Local) Peek(ctx context.Context, account uint64) (Line, bool) {
 	line, _, ok := l.load(ctx, account)
-	return line, ok
+	return line.Whole(), ok
 }
 
 func (l *Local) load(ctx context.Context, account uint64) (line Line, t Token, ok bool) {

@@ -139,7 +139,7 @@ func (m *Memcached) Load(ctx context.Context, account uint64) (Line, Token, bool
 // Peek asks for the line and its presence in one trip.
 func (m *Memcached) Peek(ctx context.Context, account uint64) (Line, bool) {
 	l, _, _, ok := m.load(ctx, account)
-	return l, ok
+	return l.Whole(), ok
 }
 
 func (m *Memcached) load(ctx context.Context, account uint64) (l Line, t Token, presence memcache.Item, ok bool) {

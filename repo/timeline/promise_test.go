@@ -96,7 +96,7 @@ func (f *feed) read(t *testing.T, lines Lines, a uint64, compact bool) {
 	t.Helper()
 	before := f.newestFirst(true)
 	l, token, ok := lines.Load(t.Context(), a)
-	if !ok {
+	if l = l.Whole(); !ok {
 		token = lines.Begin(t.Context(), a)
 		l = filled(f.newestFirst(false))
 	}

@@ -110,7 +110,7 @@ func want(t *testing.T, lines Lines, account uint64, l Line, events []event.Even
 		t.Fatalf("peek: got %v, %+v\nwant %+v", ok, got, l)
 	}
 	got, token, ok := lines.Load(t.Context(), account)
-	if !ok || !reflect.DeepEqual(got, l) {
+	if got = got.Whole(); !ok || !reflect.DeepEqual(got, l) {
 		t.Fatalf("got %v, %+v\nwant %+v", ok, got, l)
 	}
 	return token

@@ -82,6 +82,9 @@ func unpack(b []byte, nonce uint64) (Line, bool, error) {
 		return Line{}, false, fmt.Errorf("%w: %w", errWire, err)
 	}
 	l.Appended = len(pushed)
+	if n := len(l.Events); slices.ContainsFunc(pushed, func(e event.Event) bool { return n > 0 && e.ID < l.Events[n-1].ID }) {
+		l = l.Whole()
+	}
 	return l.Add(pushed), true, nil
 }
 
@@ -95,7 +98,11 @@ func unpackBase(b []byte) (l Line, err error) {
 	if l.Pulled, b, err = readIDs(b[n+24:]); err != nil {
 		return Line{}, err
 	}
-	if l.Events, err = event.ReadList(nil, b); err != nil {
+	l.older, err = event.OpenList(b)
+	if err == nil {
+		l.Events, err = l.older.Read(nil, NewestEvents)
+	}
+	if err != nil {
 		return Line{}, fmt.Errorf("%w: %w", errWire, err)
 	}
 	return l, nil

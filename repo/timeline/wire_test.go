@@ -115,12 +115,51 @@ func FuzzUnpack(f *testing.F) {
 	f.Add(empty(7))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		l, ok, err := unpack(b, 7)
+		l = l.Whole()
 		if err != nil || !ok || len(l.Events) > MaxEvents {
 			return
 		}
 		again, ok, err := unpack(must(pack(7, l)), 7)
+		again = again.Whole()
 		if l.Appended = 0; !ok || err != nil || !reflect.DeepEqual(again, l) {
 			t.Fatalf("got %+v, %v, %v\nwant %+v", again, ok, err, l)
 		}
 	})
+}
+
+// Of a long line the newest events are read at first. Where one that was pushed belongs
+// behind these, all are. Where the others cannot be read, the line ends.
+func TestLine_Whole(t *testing.T) {
+	all := make([]event.Event, 3*NewestEvents)
+	for i := range all {
+		all[i] = post(2 * (len(all) - i))
+	}
+	b := must(pack(7, filled(all)))
+	read := func(b []byte) Line {
+		l, ok, err := unpack(b, 7)
+		if err != nil || !ok {
+			t.Fatal(ok, err)
+		}
+		return l
+	}
+	l := read(b)
+	if whole := l.Whole(); !l.Partial() || !slices.Equal(l.Events, all[:NewestEvents]) || whole.Partial() || !slices.Equal(whole.Events, all) {
+		t.Errorf("%d events, partial %t, and whole %d", len(l.Events), l.Partial(), len(whole.Events))
+	}
+	if cut := l.Cut(NewestEvents + 1); !slices.Equal(cut.Events, all[:NewestEvents+1]) || cut.Floor != all[NewestEvents].ID {
+		t.Errorf("cut: %d events from %d on", len(cut.Events), cut.Floor)
+	}
+	newer := post(2*len(all) + 1)
+	if l := read(event.AppendRecord(slices.Clone(b), newer)); !l.Partial() || !slices.Equal(l.Whole().Events, append([]event.Event{newer}, all...)) {
+		t.Errorf("a new one: %d events, partial %t", len(l.Events), l.Partial())
+	}
+	late := post(2*(len(all)-2*NewestEvents) + 1)
+	if l := read(event.AppendRecord(slices.Clone(b), late)); l.Partial() || !slices.Contains(l.Events, late) || len(l.Events) != len(all)+1 {
+		t.Errorf("a late one: %d events, partial %t", len(l.Events), l.Partial())
+	}
+	b[len(b)-1] ^= 0xff
+	l = read(b)
+	if whole := l.Whole(); whole.Partial() || !slices.Equal(whole.Events, l.Events) || whole.Floor != l.Events[len(l.Events)-1].ID {
+		t.Errorf("bad bytes: %d events from %d on", len(whole.Events), whole.Floor)
+	}
 }
