@@ -43,6 +43,7 @@ type machine struct {
 
 // setting is how a machine is made.
 type setting struct {
+	name string
 	config
 	memcached bool // cache and lines are in a memcached, which is flushed in the middle
 	processes int
@@ -230,22 +231,30 @@ func TestAccept_Plain(t *testing.T) {
 }
 
 func plainInAll(t *testing.T, seeds uint64) {
-	for name, s := range map[string]setting{
-		"cold": {}, "hot": {config: config{lines: local(t)}}, "no push": {config: config{lines: local(t), noPush: true}},
-		"some pulled": {config: config{lines: local(t), limit: 3}}, "short": {config: config{lines: local(t), cap: 10}},
-		"warm": {config: config{lines: local(t), warm: true}}, "warm and short, no push": {config: config{lines: local(t), warm: true, cap: 10, noPush: true}},
-		"few at once": {config: config{lines: local(t), warm: true, cap: 10, atOnce: 2}}, "few at once, no push": {config: config{lines: local(t), noPush: true, atOnce: 1}},
-		"windows": {config: config{lines: local(t), cap: 10}, slow: 20}, "windows, no push": {config: config{lines: local(t), cap: 10, noPush: true}, slow: 60, memcached: true},
-		"memcached flushed": {memcached: true}, "two processes, one killed": {memcached: true, processes: 2},
+	for i, s := range []setting{
+		{name: "cold"},
+		{name: "hot", config: config{lines: local(t)}},
+		{name: "no push", config: config{lines: local(t), noPush: true}},
+		{name: "some pulled", config: config{lines: local(t), limit: 3}},
+		{name: "short", config: config{lines: local(t), cap: 10}},
+		{name: "warm", config: config{lines: local(t), warm: true}},
+		{name: "warm and short, no push", config: config{lines: local(t), warm: true, cap: 10, noPush: true}},
+		{name: "few at once", config: config{lines: local(t), warm: true, cap: 10, atOnce: 2}},
+		{name: "few at once, no push", config: config{lines: local(t), noPush: true, atOnce: 1}},
+		{name: "windows", config: config{lines: local(t), cap: 10}, slow: 20},
+		{name: "windows, no push", config: config{lines: local(t), cap: 10, noPush: true}, slow: 60, memcached: true},
+		{name: "memcached flushed", memcached: true},
+		{name: "two processes, one killed", memcached: true, processes: 2},
 	} {
-		t.Run(name, func(t *testing.T) {
+		t.Run(s.name, func(t *testing.T) {
 			m := newMachine(t, s)
 			if value := os.Getenv(twinAgain); value != "" {
 				seed, steps := again(t, value)
 				check(t, m, seed, steps)
 				return
 			}
-			for seed := range seeds {
+			for n := range seeds {
+				seed := uint64(i)*1000 + n // others in each setting
 				check(t, m, seed, history(seed, twinSteps))
 			}
 		})

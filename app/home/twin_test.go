@@ -74,6 +74,10 @@ func history(seed uint64, n int) (steps []step) {
 			}
 		}
 		switch s.kind {
+		case "follow":
+			if i%3 > 0 {
+				s.who %= twinReaders
+			}
 		case "write":
 			made = append(made, s.no)
 		case "repost":
