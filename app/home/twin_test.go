@@ -1,17 +1,21 @@
 package home_test
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
 	"kith/app"
 	"kith/app/home"
 	"kith/app/home/hometest"
+	"kith/app/marker"
 	"kith/app/post"
 	"kith/app/relation"
 	posts "kith/repo/post"
@@ -33,7 +37,7 @@ var kinds = []struct {
 	name string
 	n    int
 }{
-	{"write", 22}, {"repost", 20}, {"undo", 6}, {"delete", 3}, {"hide", 2}, {"show", 2},
+	{"write", 21}, {"burst", 1}, {"repost", 20}, {"undo", 6}, {"delete", 3}, {"hide", 2}, {"show", 2},
 	{"favour", 6}, {"unfavour", 3}, {"bookmark", 3}, {"unbookmark", 1}, {"pin", 3}, {"unpin", 1},
 	{"relate", 18}, {"page", 5}, {"refresh", 4}, {"set back", 1},
 }
@@ -78,7 +82,7 @@ func history(seed uint64, n int) (steps []step) {
 			if i%3 > 0 {
 				s.who %= twinReaders
 			}
-		case "write":
+		case "write", "burst":
 			made = append(made, s.no)
 		case "repost":
 			made, reposts = append(made, s.no), append(reposts, s.no)
@@ -110,7 +114,8 @@ type twin struct {
 	ctx     context.Context
 	model   hometest.World
 	people  []uint64
-	made    map[int]uint64 // the posts and reposts, by their steps
+	made    map[int]uint64    // the posts and reposts, by their steps
+	called  map[uint64]string // as the history names them
 	reading [twinReaders]reading
 	walks   [twinReaders]cursor
 	log     []string
@@ -120,7 +125,7 @@ type twin struct {
 
 func newTwin(m *machine) *twin {
 	rules := home.NewRules(twinWindow)
-	return &twin{machine: m, ctx: m.t.Context(), people: m.worlds[0].People(twinPeople), made: map[int]uint64{},
+	return &twin{machine: m, ctx: m.t.Context(), people: m.worlds[0].People(twinPeople), made: map[int]uint64{}, called: map[uint64]string{},
 		model: hometest.World{
 			Posts: map[uint64]*posts.Post{}, Follows: map[hometest.Pair]hometest.Follow{}, Blocks: map[hometest.Pair]bool{},
 			Mutes: map[hometest.Pair]time.Time{}, Window: rules.Window, Reach: rules.Reach,
@@ -132,12 +137,7 @@ func (tw *twin) name(id uint64) string {
 	if at := slices.Index(tw.people, id); at >= 0 {
 		return fmt.Sprintf("p%d", at)
 	}
-	for no, made := range tw.made {
-		if made == id {
-			return fmt.Sprintf("#%d", no)
-		}
-	}
-	return fmt.Sprint(id)
+	return cmp.Or(tw.called[id], strconv.FormatUint(id, 10))
 }
 
 func (tw *twin) names(ids []uint64) string {
@@ -185,6 +185,8 @@ func (tw *twin) do(s step) error {
 		return tw.relate(w, s, tw.r.IntN(7))
 	case "write":
 		return tw.write(w, s, p)
+	case "burst":
+		return tw.burst(w, s)
 	case "flush", "kill", "compare":
 		tw.note(s, "%s", s.kind)
 		return map[string]func() error{"flush": tw.machine.flush, "kill": tw.machine.kill, "compare": tw.compare}[s.kind]()
@@ -224,15 +226,15 @@ func (tw *twin) shown(p *posts.Post) *posts.Post {
 	return p
 }
 
-// add notes a new post, and compares what it says of others.
-func (tw *twin) add(s step, got, want posts.Post) error {
-	got.Meta = posts.Post{}.Meta
-	id := tw.made[s.no]
-	if fmt.Sprint(got.Content, got.Author, got.Origin, got.ReplyTo, got.ReplyWho, got.Visibility) != fmt.Sprint(want.Content, want.Author, want.Origin, want.ReplyTo, want.ReplyWho, want.Visibility) {
-		return differs("%s is %+v, want %+v", tw.name(id), got, want)
+// add notes a new post, which the history names by its step and part, and compares what it
+// says of others.
+func (tw *twin) add(s step, part string, got, want posts.Post) error {
+	tw.made[s.no], tw.called[got.ID] = got.ID, fmt.Sprintf("#%d%s", s.no, part)
+	want.Meta = got.Meta
+	if !reflect.DeepEqual(got, want) {
+		return differs("%s is %+v, want %+v", tw.name(got.ID), got, want)
 	}
-	want.ID, want.Ver = id, 1
-	tw.model.Posts[id] = &want
+	tw.model.Posts[got.ID] = &want
 	return nil
 }
 
@@ -256,8 +258,24 @@ func (tw *twin) write(w *world, s step, p *posts.Post) error {
 	if !ok {
 		return err
 	}
-	tw.made[s.no] = v.Post.ID
-	return tw.add(s, v.Post, want)
+	return tw.add(s, "", v.Post, want)
+}
+
+// burst makes more posts than a refresh hands out.
+func (tw *twin) burst(w *world, s step) error {
+	want := posts.Post{Author: tw.people[s.who], Content: posts.Content{Text: "one of many"}}
+	tw.note(s, "p%d writes #%d.0 to #%d.%d", s.who, s.no, s.no, marker.PageSize)
+	for i := range marker.PageSize + 1 {
+		tw.machine.tick(0)
+		v, err := w.Posts.Create(tw.ctx, want.Author, post.Draft{Content: want.Content})
+		if err != nil {
+			return err
+		}
+		if err := tw.add(s, fmt.Sprintf(".%d", i), v.Post, want); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // change makes reposts, and deletes them and posts.
@@ -271,16 +289,15 @@ func (tw *twin) change(w *world, s step, who uint64, p *posts.Post) error {
 		if !ok {
 			return err
 		}
-		tw.made[s.no] = v.Post.ID
 		for _, id := range tw.model.Reposts(of.ID) {
 			if tw.model.Posts[id].Author == who {
-				if v.Post.ID != id {
+				if tw.made[s.no] = id; v.Post.ID != id {
 					return differs("%s is reposted twice", tw.name(of.ID))
 				}
 				return nil
 			}
 		}
-		return tw.add(s, v.Post, posts.Post{Author: who, Origin: of.ID, Visibility: of.Visibility})
+		return tw.add(s, "", v.Post, posts.Post{Author: who, Origin: of.ID, Visibility: of.Visibility})
 	case "undo":
 		_, err := w.Posts.Undo(tw.ctx, p.Author, p.Origin)
 		if ok, err := tw.done(s, err, tw.model.Sees(p.Author, of), "%s undoes %s", tw.name(p.Author), tw.name(p.ID)); !ok {
