@@ -110,8 +110,13 @@ func (tw *twin) handed(reader int, r *reading, d marker.Refreshed, model []homet
 		clear(r.promised) // it cannot remember more
 	}
 	for _, id := range slices.Sorted(maps.Keys(r.promised)) {
-		if _, there := now[id]; there && (!d.More || len(got) > 0 && id < got[0].ID) {
+		_, there := now[id]
+		passed := !d.More || len(got) > 0 && id < got[0].ID
+		switch {
+		case there && passed:
 			return fail("not " + tw.name(id))
+		case passed && tw.model.Now.Sub(event.Time(id)) >= home.Late:
+			delete(r.promised, id) // it came in time, and has gone; should it come again, it is late
 		}
 	}
 	return nil

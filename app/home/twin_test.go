@@ -51,60 +51,89 @@ const (
 // history returns n steps, with a comparison after every few, and 60 before them in which
 // accounts follow each other. In the middle memcached is flushed, where there is one, and
 // now and then one of several processes is killed.
-func history(seed uint64, n int) (steps []step) {
-	r := rand.New(rand.NewPCG(seed, 0))
-	var made, reposts []int // steps that made posts, and those of them that are reposts
-	last := func(of []int) int {
-		if len(of) == 0 {
-			return -1
+func history(seed uint64, n int) []step {
+	h := drawn{r: rand.New(rand.NewPCG(seed, 0))}
+	for i := range 60 {
+		who := h.r.IntN(twinPeople)
+		if i%3 > 0 {
+			who %= twinReaders
 		}
-		back := min(len(of), []int{4, 12, 100}[r.IntN(3)])
-		return of[len(of)-1-r.IntN(back)]
+		h.add(step{kind: "follow", who: who, other: h.r.IntN(twinPeople)})
 	}
-	for i := range 60 + n {
-		s := step{no: len(steps), kind: "follow", who: r.IntN(twinPeople), other: r.IntN(twinPeople), seed: r.Uint64()}
-		if i >= 60 {
-			s.pause = []int64{0, 1, 2, 5}[r.IntN(4)]
-			if r.IntN(60) == 0 {
-				s.pause = 400 // lines are built anew
-			}
-			k := 0
-			for at := r.IntN(100); at >= kinds[k].n; k++ {
-				at -= kinds[k].n
-			}
-			s.kind, s.of = kinds[k].name, last(made)
-			if s.of < 0 {
-				s.kind = "write"
-			}
+	for i := range n {
+		h.any()
+		if i == n/2 {
+			h.add(step{kind: "flush"})
 		}
-		switch s.kind {
-		case "follow":
-			if i%3 > 0 {
-				s.who %= twinReaders
+		switch i % 8 {
+		case 3:
+			if h.r.IntN(2) == 0 {
+				h.add(step{kind: "kill"})
 			}
-		case "write", "burst":
-			made = append(made, s.no)
-		case "repost":
-			made, reposts = append(made, s.no), append(reposts, s.no)
-		case "undo":
-			s.of = last(reposts)
-		case "relate":
-			if r.IntN(2) == 0 {
-				s.who %= twinReaders
-			}
-		}
-		steps = append(steps, s)
-		if i == 60+n/2 {
-			steps = append(steps, step{no: len(steps), kind: "flush"})
-		}
-		if i > 60 && i%8 == 4 && r.IntN(2) == 0 {
-			steps = append(steps, step{no: len(steps), kind: "kill"})
-		}
-		if i > 60 && i%8 == 0 {
-			steps = append(steps, step{no: len(steps), kind: "compare", seed: r.Uint64()})
+		case 5:
+			h.followAgain()
+		case 7:
+			h.add(step{kind: "compare"})
 		}
 	}
-	return append(steps, step{no: len(steps), kind: "compare", seed: r.Uint64()})
+	return h.steps
+}
+
+// drawn is a history that is being drawn.
+type drawn struct {
+	r             *rand.Rand
+	steps         []step
+	made, reposts []int // steps that made posts, and those of them that are reposts
+}
+
+func (h *drawn) add(s step) {
+	s.no, s.seed = len(h.steps), h.r.Uint64()
+	switch s.kind {
+	case "write", "burst":
+		h.made = append(h.made, s.no)
+	case "repost":
+		h.made, h.reposts = append(h.made, s.no), append(h.reposts, s.no)
+	case "undo":
+		s.of = h.last(h.reposts)
+	}
+	h.steps = append(h.steps, s)
+}
+
+// last returns one of the last of some steps, or -1.
+func (h *drawn) last(of []int) int {
+	if len(of) == 0 {
+		return -1
+	}
+	back := min(len(of), []int{4, 12, 100}[h.r.IntN(3)])
+	return of[len(of)-1-h.r.IntN(back)]
+}
+
+// any adds a step of any kind.
+func (h *drawn) any() {
+	s := step{who: h.r.IntN(twinPeople), other: h.r.IntN(twinPeople), pause: []int64{0, 1, 2, 5}[h.r.IntN(4)], of: h.last(h.made)}
+	if h.r.IntN(60) == 0 {
+		s.pause = 400 // lines are built anew
+	}
+	k := 0
+	for at := h.r.IntN(100); at >= kinds[k].n; k++ {
+		at -= kinds[k].n
+	}
+	s.kind = kinds[k].name
+	if s.of < 0 {
+		s.kind = "write"
+	}
+	if s.kind == "relate" && h.r.IntN(2) == 0 {
+		s.who %= twinReaders
+	}
+	h.add(s)
+}
+
+// followAgain adds that a reader does not follow an author while that posts.
+func (h *drawn) followAgain() {
+	reader, author := h.r.IntN(twinReaders), h.r.IntN(twinPeople)
+	h.add(step{kind: "unfollow", who: reader, other: author})
+	h.add(step{kind: "write", who: author, of: h.last(h.made)})
+	h.add(step{kind: "follow", who: reader, other: author, pause: 1})
 }
 
 // twin is 20 accounts that do anything, and the plain program's world of them. All its
@@ -181,6 +210,8 @@ func (tw *twin) do(s step) error {
 	switch s.kind {
 	case "follow":
 		return tw.relate(w, s, 0)
+	case "unfollow":
+		return tw.relate(w, s, 2)
 	case "relate":
 		return tw.relate(w, s, tw.r.IntN(7))
 	case "write":

@@ -27,8 +27,9 @@
 // that refresh at once one wins; the other reads again and gets what comes next. What holds:
 //
 //   - an entry that comes into the home after the first refresh, within home.Late of its
-//     time, is handed out to one of the devices. Only what is older than all that the first
-//     refresh handed out is not: the first leaves that out, too;
+//     time, and is there at the next refresh, is handed out to one of the devices. Only what
+//     is older than all that the first refresh handed out is not: the first leaves that out,
+//     too;
 //   - it is handed out once, unless a repost that it stood at is undone, so that it stands
 //     elsewhere, or an answer of the database was lost;
 //   - Recent has 128 ids. Where more than these were handed out within home.Late, an entry
