@@ -182,14 +182,15 @@ func (tw *twin) note(s step, what string, args ...any) {
 	tw.log = append(tw.log, fmt.Sprintf("%4d +%ds process %d: ", s.no, s.pause, tw.at)+fmt.Sprintf(what, args...))
 }
 
-// done compares whether something was done with whether it may be. What is done is logged.
+// done compares whether something was answered with whether it may be.
 func (tw *twin) done(s step, err error, may bool, what string, args ...any) (bool, error) {
 	if kind := app.KindOf(err); err != nil && (kind == app.Internal || kind == app.Busy) || (err == nil) != may {
 		return false, differs("%s: %v; it may: %t", fmt.Sprintf(what, args...), err, may)
 	}
-	if err == nil {
-		tw.note(s, what, args...)
+	if err != nil {
+		what += ": refused"
 	}
+	tw.note(s, what, args...)
 	return err == nil, nil
 }
 
@@ -330,8 +331,8 @@ func (tw *twin) change(w *world, s step, who uint64, p *posts.Post) error {
 		}
 		return tw.add(s, "", v.Post, posts.Post{Author: who, Origin: of.ID, Visibility: of.Visibility})
 	case "undo":
-		_, err := w.Posts.Undo(tw.ctx, p.Author, p.Origin)
-		if ok, err := tw.done(s, err, tw.model.Sees(p.Author, of), "%s undoes %s", tw.name(p.Author), tw.name(p.ID)); !ok {
+		_, err := w.Posts.Undo(tw.ctx, p.Author, p.Origin) // which takes effect also where the post is not seen, and not answered
+		if _, err := tw.done(s, err, tw.model.Sees(p.Author, of), "%s undoes %s", tw.name(p.Author), tw.name(p.ID)); err != nil {
 			return err
 		}
 		for _, id := range tw.model.Reposts(of.ID) { // it may be a later one
@@ -342,7 +343,7 @@ func (tw *twin) change(w *world, s step, who uint64, p *posts.Post) error {
 		return nil
 	}
 	_, err := w.Posts.Delete(tw.ctx, p.Author, p.ID)
-	if ok, err := tw.done(s, err, tw.model.SeesEvent(p.Author, p), "%s deletes %s", tw.name(p.Author), tw.name(p.ID)); !ok {
+	if ok, err := tw.done(s, err, tw.model.Sees(p.Author, p), "%s deletes %s", tw.name(p.Author), tw.name(p.ID)); !ok {
 		return err
 	}
 	for _, id := range append(tw.model.Reposts(p.ID), p.ID) {
@@ -362,26 +363,33 @@ func (tw *twin) moderate(w *world, s step, p *posts.Post) error {
 	return err
 }
 
-// mark notes something about a post.
+// mark notes something about a post, or takes that away, which takes effect also where the
+// post is not seen any more, and not answered.
 func (tw *twin) mark(w *world, s step, who uint64, p *posts.Post) error {
 	kind, off := strings.CutPrefix(s.kind, "un")
 	do, marks := w.Posts.Favour, &tw.model.Favourites
-	may := true
+	of, sees, may := tw.shown(p), tw.model.SeesEvent(who, p), true
 	switch kind {
 	case "bookmark":
 		do, marks = w.Posts.Bookmark, &tw.model.Bookmarks
 	case "pin":
 		if tw.r.IntN(3) > 0 {
 			who = p.Author
+			sees = tw.model.SeesEvent(who, p)
 		}
 		do, marks = w.Posts.Pin, &tw.model.Pins
-		may = p.Author == who && p.Origin == 0 && p.Visibility != posts.Direct && (off || tw.mayPin(who, p.ID))
+		if sees {
+			may = p.Author == who && p.Origin == 0 && p.Visibility != posts.Direct && (off || tw.mayPin(who, p.ID))
+		}
 	}
-	m := hometest.Mark{Account: who, Post: tw.shown(p).ID}
+	if may && off {
+		marks.Set(hometest.Mark{Account: who, Post: of.ID}, false)
+		sees = tw.model.Sees(who, of)
+	}
 	_, err := do(tw.ctx, who, p.ID, !off)
-	ok, err := tw.done(s, err, may && tw.model.SeesEvent(who, p), "%s: %s by %s", s.kind, tw.name(p.ID), tw.name(who))
-	if ok {
-		marks.Set(m, !off)
+	ok, err := tw.done(s, err, may && sees, "%s: %s by %s", s.kind, tw.name(p.ID), tw.name(who))
+	if ok && !off {
+		marks.Set(hometest.Mark{Account: who, Post: of.ID}, true)
 	}
 	return err
 }
