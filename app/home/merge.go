@@ -61,8 +61,12 @@ func (n Need) Any() bool { return len(n.Judge) > 0 || n.Up || n.Down }
 // It takes what is not judged for shown, and asks for all verdicts that the page then rests
 // on, and for some more: where it found events that are not shown, for as many behind
 // them. So most pages take one round or two, and the worst some ten.
-func (r Rules) Page(s *Span, want Range) (Page, Need) {
-	p := newPager(r, s)
+func (r Rules) Page(s *Span, want Range) (Page, Need) { return newPager(r, s).page(want) }
+
+// page is Page, again and again as long as the span has the same events.
+func (p *pager) page(want Range) (Page, Need) {
+	p.need = Need{}
+	clear(p.asked)
 	var page Page
 	if want.Oldest {
 		page = p.oldest(want)

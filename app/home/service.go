@@ -181,7 +181,7 @@ func (s *Service) open(ctx context.Context, reader uint64) (*read, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &read{Service: s, row: row, verdicts: map[uint64]Verdict{}, posts: map[uint64]*post.Post{}}
+	r := &read{Service: s, row: row, verdicts: map[uint64]Verdict{}, posts: map[uint64]*post.Post{}, known: newTable(leastSpan)}
 	r.viewer = Viewer{ID: reader, Now: s.cfg.Now(), Relation: r.relation}
 	return r, nil
 }
@@ -227,8 +227,9 @@ func (r *read) page(ctx context.Context, want Range) (Page, error) {
 		return Page{}, err
 	}
 	early := false
+	p := newPager(r.rules, &r.span)
 	for more := min(leastSpan, r.cfg.MaxSpan); ; {
-		page, need := r.rules.Page(&r.span, want)
+		page, need := p.page(want)
 		switch {
 		case !need.Any():
 			if n := len(r.span.Events); early && page.Next == 0 && want.Oldest {
@@ -251,6 +252,7 @@ func (r *read) page(ctx context.Context, want Range) (Page, error) {
 		if err := r.extend(ctx, need, more); err != nil {
 			return Page{}, err
 		}
+		p = newPager(r.rules, &r.span)
 		more *= 2
 	}
 }
