@@ -51,9 +51,6 @@ func (g *gatherer) limit() uint64 {
 	return 0
 }
 
-// end reports whether nothing lies past what was found.
-func (g *gatherer) end() bool { return g.reach == g.limit() }
-
 type author struct {
 	row   *feed.Row
 	found []event.Event // nearest to from first
