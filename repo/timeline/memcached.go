@@ -45,7 +45,8 @@ type Config struct {
 	// Prefix begins all keys of a Memcached. It is that of the database's identity (see
 	// cache.Memcached.Prefix), and may change; nil means none.
 	Prefix func() string
-	// MaxBytes bounds the memory of a Local; the lines that are read least go first.
+	// MaxBytes bounds the memory of a Local's lines; those that are read least go first.
+	// Windows have a quarter as much beside them.
 	MaxBytes int64
 	// Expiry is how long a line stays after it was last read, in whole seconds, at most 20
 	// days; 0 means DefaultExpiry.

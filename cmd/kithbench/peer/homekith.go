@@ -219,5 +219,6 @@ func (h *kithHome) Close() error {
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 	defer cancel()
 	h.tasks.Close(ctx)
+	h.homes.Close()
 	return errors.Join(h.edits.Close(ctx), h.reactions.Close(ctx), h.lines.Close(), h.Kith.Close())
 }
