@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"kith/cmd/kithbench/peer"
@@ -56,15 +57,20 @@ var targets = []report.Target{
 	{Work: "http", Case: "followers page", Peer: peer.AloneName, Against: "echo, fixed body", AtLeast: 0.6, Text: "the same, cache in the process"},
 }
 
-// columns and rows are those of the table in kith's README.
-var (
-	columns = []report.Column{
+// summary is a table in kith's README.
+type summary struct {
+	columns []report.Column
+	rows    []report.Row
+}
+
+var graphs = summary{
+	columns: []report.Column{
 		{Text: "kith", Peer: report.Kith}, {Text: "kith, one process", Peer: peer.AloneName},
 		{Text: "two tables", Peer: peer.TwoTableName}, {Text: "packed", Peer: peer.PackedName},
 		{Text: "Redis", Peer: peer.RedisName}, {Text: "Redis, synced", Peer: peer.SyncedName},
 		{Text: "fixed bytes", Peer: "echo, fixed body"},
-	}
-	rows = []report.Row{
+	},
+	rows: []report.Row{
 		{Text: "256 clients follow one account with 10,000 followers", Work: "hot", Case: "256 clients"},
 		{Text: "256 clients follow and unfollow all over the graph", Work: "spread", Case: "256 clients"},
 		{Text: "64 clients do", Work: "spread", Case: "64 clients"},
@@ -83,23 +89,60 @@ var (
 		{Text: "on disk, bytes an edge, files", Work: "space", Case: "on disk, files, " + work.AsFile},
 		{Text: "in memory, bytes an edge, as the cache counts", Work: "space", Case: "in memory, " + work.AsFile},
 		{Text: "in memory, bytes an edge, the whole cache server", Work: "space", Case: "resident, " + work.AsFile},
-	}
-)
+	},
+}
 
-// updateReadme replaces the table in a README by that of a run.
+var homes = summary{
+	columns: []report.Column{
+		{Text: "kith", Peer: report.Kith}, {Text: "SQL push", Peer: peer.PushName}, {Text: "Redis push", Peer: peer.RedisPushName},
+		{Text: "SQL pull", Peer: peer.PullName}, {Text: "SQL pull, ids first", Peer: peer.DeferredName}, {Text: "fixed bytes", Peer: "echo, fixed body"},
+	},
+	rows: []report.Row{
+		{Text: "first page, hot, who follows 10", Work: work.Home, Case: "first page, hot, 10 authors"},
+		{Text: "first page, hot, who follows 100", Work: work.Home, Case: "first page, hot, 100 authors"},
+		{Text: "first page, hot, who follows 1,000", Work: work.Home, Case: "first page, hot, 1000 authors"},
+		{Text: "first page, cold, who follows 100", Work: work.Home, Case: "first page, cold, 100 authors"},
+		{Text: "first page, cold, who follows 1,000", Work: work.Home, Case: "first page, cold, 1000 authors"},
+		{Text: "one post to 10,000 followers", Work: work.Home, Case: "one post to 10,000 followers"},
+		{Text: "1 post to 100 reads", Work: work.Home, Case: "1 post to 100 reads"},
+		{Text: "over HTTP, first page, who follows 100", Work: work.Home, Case: "over HTTP, first page, 100 authors"},
+		{Text: "on disk, bytes an entry of a home", Work: work.Home, Case: "on disk"},
+		{Text: "in memory, bytes an entry of a home", Work: work.Home, Case: "in memory"},
+	},
+}
+
+func (s summary) of(run report.Run) string { return run.Summary(s.columns, s.rows) }
+
+// head is the line that the table begins with.
+func (s summary) head() string {
+	head, _, _ := strings.Cut(s.of(report.Run{}), "\n")
+	return head + "\n"
+}
+
+// in reports whether the run has what the table shows first.
+func (s summary) in(run report.Run) bool {
+	return slices.ContainsFunc(run.Lines, func(l report.Line) bool { return l.Work == s.rows[0].Work })
+}
+
+// updateReadme replaces the tables in a README of what was run. One that it lacks is left out.
 func updateReadme(run report.Run, path string) error {
 	text, err := os.ReadFile(path)
 	if err != nil {
 		return err
 	}
-	table := run.Summary(columns, rows)
-	head, _, _ := strings.Cut(table, "\n")
-	before, rest, found := strings.Cut(string(text), head+"\n")
-	if !found {
-		return fmt.Errorf("%s has no table that begins with %s", path, head)
+	page, found := string(text), false
+	for _, s := range []summary{graphs, homes} {
+		before, rest, there := strings.Cut(page, s.head())
+		if !there || !s.in(run) {
+			continue
+		}
+		_, after, _ := strings.Cut(rest, "\n\n")
+		page, found = before+s.of(run)+"\n"+after, true
 	}
-	_, after, _ := strings.Cut(rest, "\n\n")
-	return replace(path, []byte(before+table+"\n"+after))
+	if !found {
+		return fmt.Errorf("%s has no table that begins with %s", path, graphs.head())
+	}
+	return replace(path, []byte(page))
 }
 
 // commit returns the commit that was measured; empty outside a git checkout.

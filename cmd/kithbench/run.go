@@ -29,7 +29,7 @@ type runCmd struct {
 	Works  []string      `help:"Only these, comma separated: ${works}." placeholder:"WORK"`
 	Peers  []string      `help:"Only these, comma separated: ${peers}." placeholder:"PEER"`
 	Out    string        `help:"Where the table, the JSON and the plot go; nothing is written without it." type:"path"`
-	Readme string        `help:"A file whose table of a run is replaced by that of this one, which must be a whole one." type:"existingfile"`
+	Readme string        `help:"A file whose tables of a run are replaced by those of this one: a whole one, or one of --works=home, which has a table of its own." type:"existingfile"`
 }
 
 const (
@@ -91,8 +91,8 @@ func (c *runCmd) check() error {
 	if c.Short {
 		c.Rounds, c.Span, c.Memory = min(c.Rounds, 2), min(c.Span, 250*time.Millisecond), min(c.Memory, 4*time.Second)
 	}
-	if c.Readme != "" && (c.Short || len(c.Works)+len(c.Peers) > 0) {
-		return errors.New("--readme needs a whole run, since it replaces the whole table: leave out --short, --works and --peers")
+	if c.Readme != "" && (c.Short || len(c.Peers) > 0 || len(c.Works) > 0 && !slices.Equal(c.Works, []string{work.Home})) {
+		return errors.New("--readme needs a whole run, since it replaces whole tables: leave out --short and --peers, and --works unless it is home")
 	}
 	all := len(c.Works) == 0
 	for _, w := range work.Works {
