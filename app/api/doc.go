@@ -140,7 +140,8 @@
 //     (reblog is null) where that is not seen.
 //   - familiar_followers is an answer to show, not a count: see
 //     relation.Service.FamiliarFollowers for what it leaves out.
-//   - A page past very many blocked people is empty, and links to the next.
+//   - A page past very many blocked people, or posts that the caller does not see, is empty
+//     or short, and links to the next.
 //   - A body may be a form, JSON or multipart; unknown fields are ignored, values that
 //     cannot be read are refused with 422.
 //

@@ -302,16 +302,14 @@ func (tw *twin) onPost() error {
 	}
 	var reposters []uint64
 	for _, r := range tw.model.Reposts(of) {
-		if tw.model.SeesEvent(viewer, tw.model.Posts[r]) {
-			reposters = append(reposters, tw.model.Posts[r].Author)
+		if p := tw.model.Posts[r]; tw.model.SeesEvent(viewer, p) && tw.model.Names(viewer, p.Author) {
+			reposters = append(reposters, p.Author)
 		}
 	}
 	if err := tw.reactors(viewer, of, "reposters", reposters, w.Posts.Reposters); err != nil {
 		return err
 	}
-	favourers := slices.DeleteFunc(tw.model.Favourites.On(of), func(a uint64) bool {
-		return tw.model.Blocks[hometest.Pair{From: viewer, To: a}] || tw.model.Blocks[hometest.Pair{From: a, To: viewer}]
-	})
+	favourers := slices.DeleteFunc(tw.model.Favourites.On(of), func(a uint64) bool { return !tw.model.Names(viewer, a) })
 	return tw.reactors(viewer, of, "favourers", favourers, w.Posts.Favourers)
 }
 

@@ -1,14 +1,14 @@
 package post
 
 import (
-	"cmp"
 	"context"
-	"slices"
 
 	"kith/app"
 	"kith/repo"
 	"kith/repo/event"
+	"kith/repo/feed"
 	"kith/repo/mark"
+	"kith/repo/post"
 )
 
 // Filter says which of an account's posts are wanted.
@@ -20,21 +20,29 @@ type Filter struct {
 	Pinned    bool   // only pinned ones, all of them
 }
 
+// noReposts reports whether no repost is wanted.
+func (f *Filter) noReposts() bool { return f.NoReposts || f.OnlyMedia || f.Tag != "" }
+
 func (f *Filter) takes(v *View) bool {
 	p := v.Shown()
 	switch {
 	case f.NoReplies && v.Origin == nil && p.ReplyTo != 0 && p.ReplyWho != p.Author,
-		f.NoReposts && v.Origin != nil,
-		f.OnlyMedia && (v.Origin != nil || len(p.Media) == 0),
-		f.Tag != "" && (v.Origin != nil || !hasTag(p.Text, f.Tag)):
+		f.noReposts() && v.Origin != nil,
+		f.OnlyMedia && len(p.Media) == 0,
+		f.Tag != "" && !hasTag(p.Text, f.Tag):
 		return false
 	}
 	return true
 }
 
-// maxScanned is how many events of an account a page looks at. A page that finds too few among
-// them ends there, perhaps empty, and the next goes on behind them.
-const maxScanned = 2000
+// How far a page of an account looks for posts that are wanted and seen: the newest through
+// their feed and the cache, further ones through columns of their rows. A page that ends
+// there before it is full links to the next.
+const (
+	maxLoaded = 100
+	minWindow = 1000 // rows at once, first; then three times what was passed
+	maxPassed = 20_000
+)
 
 // Of returns a part of an account's posts and reposts that viewer may see, newest first.
 func (s *Service) Of(ctx context.Context, viewer, author uint64, f Filter, r repo.IDRange) (Page, error) {
@@ -45,76 +53,79 @@ func (s *Service) Of(ctx context.Context, viewer, author uint64, f Filter, r rep
 	if err != nil {
 		return Page{}, app.From(err)
 	}
-	var page Page
-	for scanned, end := 0, false; !end && len(page.Views) < r.Limit; {
-		if scanned >= maxScanned {
-			page.Full = true
-			page.reach(r)
-			return page, nil
-		}
-		part := r
-		part.Limit = max(2*(r.Limit-len(page.Views)), 20)
-		events, err := s.cfg.Feeds.Events(ctx, row, part)
-		if err != nil {
-			return Page{}, app.From(err)
-		}
-		if len(events) == 0 {
-			break
-		}
-		scanned += len(events)
-		if err := s.take(ctx, viewer, &f, r, events, &page); err != nil {
-			return Page{}, err
-		}
-		end = len(events) < part.Limit
-		if r.Oldest {
-			r.After = events[0].ID
-		} else {
-			r.Before = events[len(events)-1].ID
-		}
-	}
-	page.Full = len(page.Views) == r.Limit
-	return page, nil
+	w := profile{Service: s, row: row, viewer: viewer, filter: f}
+	found, place, err := fill(r, func(r Range) (part[uint64], error) {
+		p, err := w.next(ctx, r)
+		return p, app.From(err)
+	}, views(ctx, s, viewer, func(id uint64) (at, post uint64) { return id, id }, f.takes))
+	return Page{found, place}, err
 }
 
-// reach has a page cover all that was looked at, of which r is what is left.
-func (p *Page) reach(r repo.IDRange) {
-	if r.Oldest {
-		p.First, p.Last = r.After, cmp.Or(p.Last, r.After)
-	} else {
-		p.First, p.Last = cmp.Or(p.First, r.Before), r.Before
-	}
+// profile walks the events of an account for one page.
+type profile struct {
+	*Service
+	row    feed.Row
+	viewer uint64
+	filter Filter
+
+	loaded int
+	wanted *post.Wanted // what sifting looks for, nil: it has not begun
+	passed int          // events that it has looked at, or may in this window
+	window bool         // it is in a window of events
+	bound  uint64       // the last event of that, 0: it reaches all that there are
 }
 
-// take adds those of events that are wanted to a page, until it is full.
-func (s *Service) take(ctx context.Context, viewer uint64, f *Filter, r repo.IDRange, events []event.Event, page *Page) error {
-	ids := make([]uint64, len(events))
-	for i, e := range events {
-		ids[i] = e.ID
+// next returns the ids of events that may be wanted.
+func (w *profile) next(ctx context.Context, r Range) (part[uint64], error) {
+	if w.loaded >= maxLoaded {
+		return w.sift(ctx, r)
 	}
-	views, err := s.Views(ctx, viewer, ids)
+	if w.filter != (Filter{}) {
+		r.Limit = max(2*r.Limit, 20)
+	}
+	events, err := w.cfg.Feeds.Events(ctx, w.row, r)
 	if err != nil {
-		return err
+		return part[uint64]{}, err
 	}
-	var taken []View
-	for i := range views {
-		at := i
-		if r.Oldest {
-			at = len(views) - 1 - i
-		}
-		if len(page.Views)+len(taken) < r.Limit && f.takes(&views[at]) {
-			taken = append(taken, views[at])
+	w.loaded += len(events)
+	p := part[uint64]{reached: partOf(events, r, func(e event.Event) uint64 { return e.ID }).reached}
+	for _, e := range events {
+		if e.Origin == 0 || !w.filter.noReposts() {
+			p.entries = append(p.entries, e.ID)
 		}
 	}
-	if r.Oldest {
-		slices.Reverse(taken)
-		page.Views = append(taken, page.Views...)
-	} else {
-		page.Views = append(page.Views, taken...)
+	return p, nil
+}
+
+// sift looks at rows only, at maxPassed of them for the page.
+func (w *profile) sift(ctx context.Context, r Range) (part[uint64], error) {
+	if w.wanted == nil {
+		rels, _, err := w.relate(ctx, w.viewer, []uint64{w.row.ID}, seenBits)
+		if err != nil || blocked(rels[w.row.ID]) {
+			return part[uint64]{}, err
+		}
+		f := &w.filter
+		w.wanted = &post.Wanted{NoReplies: f.NoReplies, NoReposts: f.noReposts(), Details: f.OnlyMedia, Tagged: f.Tag != "", Visibility: narrowest(w.viewer, w.row.ID, rels[w.row.ID])}
 	}
-	if n := len(page.Views); n > 0 {
-		page.First, page.Last = page.Views[0].Post.ID, page.Views[n-1].Post.ID
+	if !w.window {
+		var err error
+		n := min(max(minWindow, 3*w.passed), maxPassed-w.passed)
+		if w.bound, err = w.cfg.Posts.Nth(ctx, w.row.ID, r, n); err != nil {
+			return part[uint64]{}, err
+		}
+		w.window, w.passed = true, w.passed+n
 	}
-	return nil
+	if r.Oldest && w.bound != 0 {
+		r.Before = min(r.Below(), w.bound+1)
+	} else if w.bound != 0 {
+		r.After = max(r.After, w.bound-1)
+	}
+	ids, err := w.cfg.Posts.Sift(ctx, w.row.ID, *w.wanted, r)
+	p := partOf(ids, r, func(id uint64) uint64 { return id })
+	if p.reached == 0 && w.bound != 0 {
+		p.reached, p.spent, w.window = w.bound, w.passed >= maxPassed, false
+	}
+	return p, err
 }
 
 // pinned returns the posts that an account pinned, the last pinned first.

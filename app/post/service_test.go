@@ -273,46 +273,6 @@ func TestService_Pin_Many(t *testing.T) {
 	w.wantPage(a, a, post.Filter{Pinned: true}, append([]uint64{next.ID}, pinned[2:]...)...)
 }
 
-// A page of posts that stand behind thousands of others is reached by its links, through empty
-// pages.
-func TestService_Of_FarBehind(t *testing.T) {
-	w := newWorld(t)
-	p := w.People(2)
-	wanted := []uint64{w.Post(t, p[0], "first").ID}
-	root := w.Post(t, p[1], "root")
-	w.Clock.Add(1)
-	won, err := w.Feeds.Locked(t.Context(), p[:1], nil, func(feeds map[uint64]*feed.Draft) ([]feed.Row, error) {
-		d := feeds[p[0]]
-		for range 4500 {
-			answer := &posts.Post{Author: p[0], ReplyTo: root.ID, ReplyWho: p[1], Content: posts.Content{Text: "answer"}}
-			answer.ID = d.NextID(w.Now(), 0, root.ID, false)
-			d.Add(answer, nil)
-		}
-		row, err := w.Feeds.Pack(d)
-		return []feed.Row{row}, err
-	})
-	if err != nil || !won {
-		t.Fatal(won, err)
-	}
-	w.Clock.Add(60)
-	wanted = append(wanted, w.Post(t, p[0], "last").ID)
-	for oldest, want := range map[bool][]uint64{false: {wanted[1], wanted[0]}, true: wanted} {
-		var got []uint64
-		r, pages := repo.IDRange{Limit: 20, Oldest: oldest}, 0
-		for full := true; full; pages++ {
-			page := must[post.Page](t)(w.Posts.Of(t.Context(), 0, p[0], post.Filter{NoReplies: true}, r))
-			if got, full = append(got, ids(page.Views)...), page.Full; oldest {
-				r.After = page.First
-			} else {
-				r.Before = page.Last
-			}
-		}
-		if !slices.Equal(got, want) || pages != 3 {
-			t.Errorf("oldest first %v: got %v in %d pages, want %v in 3", oldest, got, pages, want)
-		}
-	}
-}
-
 // Who reposted and who favours a post is told only to those who may know: a repost for followers
 // is no secret to these, and who blocks, or is blocked, is named to nobody of the two.
 func TestService_Reactors(t *testing.T) {

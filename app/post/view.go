@@ -10,6 +10,7 @@ import (
 	"kith/repo/list"
 	"kith/repo/mark"
 	"kith/repo/post"
+	"kith/repo/relation"
 )
 
 // Post is a post as it is stored, Range a part of an order by ids: names for those who ask
@@ -105,45 +106,43 @@ func (s *Service) Load(ctx context.Context, ids []uint64) (posts []post.Post, or
 
 // rels returns what the authors of posts are to a viewer.
 func (s *Service) rels(ctx context.Context, viewer uint64, posts []post.Post, origins map[uint64]*post.Post) (map[uint64]list.Rel, error) {
-	if viewer == 0 {
-		return nil, nil
-	}
-	out := map[uint64]list.Rel{}
+	authors := make([]uint64, 0, len(posts)+len(origins))
 	for i := range posts {
-		out[posts[i].Author] = 0
+		authors = append(authors, posts[i].Author)
 	}
 	for _, o := range origins {
-		out[o.Author] = 0
+		authors = append(authors, o.Author)
 	}
-	return out, s.relsTo(ctx, viewer, out)
+	rels, _, err := s.relate(ctx, viewer, authors, seenBits)
+	return rels, err
 }
 
-// relsTo notes what accounts are to a viewer.
-func (s *Service) relsTo(ctx context.Context, viewer uint64, of map[uint64]list.Rel) error {
+// relate returns what accounts are to a viewer, as far as the bits of, and what the viewer
+// chose about them. Some may be 0, the viewer, or named twice. To 0 they are nothing.
+func (s *Service) relate(ctx context.Context, viewer uint64, accounts []uint64, of list.Rel) (map[uint64]list.Rel, relation.Options, error) {
 	if viewer == 0 {
-		return nil
+		return nil, relation.Options{}, nil
 	}
-	ids := make([]uint64, 0, len(of))
-	for id := range of {
-		if id != 0 && id != viewer {
+	out := make(map[uint64]list.Rel, len(accounts))
+	ids := make([]uint64, 0, len(accounts))
+	for _, id := range accounts {
+		if _, known := out[id]; !known && id != 0 && id != viewer {
+			out[id] = 0
 			ids = append(ids, id)
 		}
 	}
 	if len(ids) == 0 {
-		return nil
+		return out, relation.Options{}, nil
 	}
 	row, err := s.cfg.Relations.Row(ctx, viewer)
 	if err != nil {
-		return err
+		return nil, relation.Options{}, err
 	}
-	found, _, err := s.cfg.Relations.Rels(ctx, row, ids, list.IsFollowing|list.IsBlocking|list.IsBlockedBy)
-	if err != nil {
-		return err
-	}
+	found, options, err := s.cfg.Relations.Rels(ctx, row, ids, of)
 	for i, id := range ids {
-		of[id] = found[i]
+		out[id] = found[i]
 	}
-	return nil
+	return out, options, err
 }
 
 // Marked is what an account noted about a post.
@@ -221,106 +220,4 @@ func (s *Service) reposted(ctx context.Context, account uint64, ids []uint64) (m
 		}
 	}
 	return out, err
-}
-
-// Page is a part of a list of posts. First and Last are the ids that the pages before and
-// after it go on from, 0 where the page covers nothing. It may have fewer posts than it
-// covers: some may not be seen.
-type Page struct {
-	Views       []View
-	First, Last uint64
-	Full        bool
-}
-
-// People is a part of the accounts that did something about a post. Like a Page it may have
-// fewer than it covers.
-type People struct {
-	Accounts    []uint64
-	First, Last uint64
-	Full        bool
-}
-
-// Reposters returns a part of the accounts that reposted a post which viewer may see: of those
-// whose reposts it may see, too.
-func (s *Service) Reposters(ctx context.Context, viewer, id uint64, r Range) (People, error) {
-	found, people, err := s.reactors(ctx, viewer, id, post.Repost, r)
-	if err != nil || len(found) == 0 {
-		return people, err
-	}
-	ids := make([]uint64, len(found))
-	for i, f := range found {
-		ids[i] = f.ID
-	}
-	views, err := s.Views(ctx, viewer, ids)
-	for i := range views {
-		people.Accounts = append(people.Accounts, views[i].Post.Author)
-	}
-	return people, err
-}
-
-// Favourers returns a part of the accounts that favour a post which viewer may see, but for
-// those that it blocks, and that block it.
-func (s *Service) Favourers(ctx context.Context, viewer, id uint64, r Range) (People, error) {
-	found, people, err := s.reactors(ctx, viewer, id, post.Favourite, r)
-	if err != nil || len(found) == 0 {
-		return people, err
-	}
-	rels := make(map[uint64]list.Rel, len(found))
-	for _, f := range found {
-		rels[f.Account] = 0
-	}
-	if err := s.relsTo(ctx, viewer, rels); err != nil {
-		return people, app.From(err)
-	}
-	for _, f := range found {
-		if rels[f.Account]&(list.IsBlocking|list.IsBlockedBy) == 0 {
-			people.Accounts = append(people.Accounts, f.Account)
-		}
-	}
-	return people, nil
-}
-
-func (s *Service) reactors(ctx context.Context, viewer, id uint64, k post.Kind, r Range) (found []post.Reactor, p People, err error) {
-	v, err := s.Get(ctx, viewer, id)
-	if err != nil {
-		return nil, p, err
-	}
-	found, err = s.cfg.Posts.Reactors(ctx, v.Shown().ID, k, r)
-	if n := len(found); n > 0 {
-		p = People{First: found[0].ID, Last: found[n-1].ID, Full: n == r.Limit}
-	}
-	return found, p, app.From(err)
-}
-
-// Favourites returns a part of the posts that the actor favours, the last favoured first.
-func (s *Service) Favourites(ctx context.Context, actor uint64, r Range) (Page, error) {
-	return s.marked(ctx, actor, mark.Favourite, r)
-}
-
-// Bookmarks is Favourites for bookmarks.
-func (s *Service) Bookmarks(ctx context.Context, actor uint64, r Range) (Page, error) {
-	return s.marked(ctx, actor, mark.Bookmark, r)
-}
-
-func (s *Service) marked(ctx context.Context, actor uint64, k mark.Kind, r Range) (Page, error) {
-	marks, err := s.cfg.Marks.Page(ctx, actor, k, r)
-	if err != nil || len(marks) == 0 {
-		return Page{}, app.From(err)
-	}
-	ids := make([]uint64, len(marks))
-	for i, m := range marks {
-		ids[i] = m.Post
-	}
-	views, err := s.Views(ctx, actor, ids)
-	return Page{Views: views, First: marks[0].ID, Last: marks[len(marks)-1].ID, Full: len(marks) == r.Limit}, err
-}
-
-// Received returns a part of all replies to the posts of an account, newest first.
-func (s *Service) Received(ctx context.Context, actor uint64, r Range) (Page, error) {
-	ids, err := s.cfg.Posts.Received(ctx, actor, r)
-	if err != nil || len(ids) == 0 {
-		return Page{}, app.From(err)
-	}
-	views, err := s.Views(ctx, actor, ids)
-	return Page{Views: views, First: ids[0], Last: ids[len(ids)-1], Full: len(ids) == r.Limit}, err
 }

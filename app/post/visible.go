@@ -3,6 +3,7 @@ package post
 
 import (
 	"slices"
+	"time"
 
 	"kith/repo/list"
 	"kith/repo/post"
@@ -46,7 +47,7 @@ func AccessTo(viewer uint64, rel list.Rel, p *post.Post) Access {
 		return Granted
 	case viewer == 0:
 		rel = 0
-	case rel&(list.IsBlocking|list.IsBlockedBy) != 0:
+	case blocked(rel):
 		return Blocked
 	}
 	mentioned := viewer != 0 && slices.Contains(p.Mentions, viewer)
@@ -63,4 +64,29 @@ func AccessTo(viewer uint64, rel list.Rel, p *post.Post) Access {
 		return Granted
 	}
 	return MentionedOnly
+}
+
+// Named reports whether an account that favours or reposted a post which the viewer sees is
+// named to the viewer: not where either blocks the other, or the viewer mutes it now. rel is
+// what the account is to the viewer, o what the viewer chose about it.
+func Named(rel list.Rel, o list.Option, now time.Time) bool {
+	muted := rel&list.IsMuting != 0 && (o.MuteUntil == 0 || int64(o.MuteUntil) > now.Unix())
+	return !blocked(rel) && !muted
+}
+
+// seenBits are those of a relation that decide what is seen.
+const seenBits = list.IsFollowing | list.IsBlocking | list.IsBlockedBy
+
+func blocked(rel list.Rel) bool { return rel&(list.IsBlocking|list.IsBlockedBy) != 0 }
+
+// narrowest returns the narrowest visibility of which a viewer sees all posts of an author that
+// are not hidden. Of others it may see some: where it is mentioned.
+func narrowest(viewer, author uint64, rel list.Rel) post.Visibility {
+	switch {
+	case viewer == author && viewer != 0:
+		return post.Direct
+	case viewer != 0 && rel&list.IsFollowing != 0:
+		return post.Followers
+	}
+	return post.Unlisted
 }

@@ -187,17 +187,15 @@ func (r resource) reactors(of func(ctx context.Context, viewer, id uint64, part 
 		if err != nil {
 			return err
 		}
-		page, err := of(ctx, c.Account, c.ID, part)
+		found, err := of(ctx, c.Account, c.ID, part)
 		if err != nil {
 			return err
 		}
-		people, err := r.Accounts.Load(ctx, c, page.Accounts)
+		people, err := r.Accounts.Load(ctx, c, found.Accounts)
 		if err != nil {
 			return err
 		}
-		if page.First != 0 {
-			link(c, part, "", page.First, page.Last, page.Full, "since_id")
-		}
+		link(c, part, "", found.Place, "since_id")
 		return c.Render(func(b []byte) []byte { return entity.AppendArray(b, people, entity.AppendAccount) })
 	}
 }
@@ -214,9 +212,7 @@ func (r resource) own(of func(ctx context.Context, actor uint64, part post.Range
 		if err != nil {
 			return err
 		}
-		if page.First != 0 {
-			link(c, part, "", page.First, page.Last, page.Full, "min_id")
-		}
+		link(c, part, "", page.Place, "min_id")
 		return r.list(ctx, c, page.Views)
 	}
 }
@@ -241,9 +237,7 @@ func (r resource) ofAccount(ctx context.Context, c *core.Call) error {
 	if err != nil {
 		return err
 	}
-	if page.First != 0 {
-		link(c, part, kept, page.First, page.Last, page.Full, "min_id")
-	}
+	link(c, part, kept, page.Place, "min_id")
 	return r.list(ctx, c, page.Views)
 }
 
@@ -279,11 +273,14 @@ func rangeOf(c *core.Call, usual int) (post.Range, error) {
 	return q.Range(usual)
 }
 
-// link sets the Link header of a page that covers the ids from first to last.
-func link(c *core.Call, part post.Range, kept string, first, last uint64, full bool, back string) {
-	var next string
-	if full {
-		next = fmt.Sprintf("%slimit=%d&max_id=%d", kept, part.Limit, last)
+// link sets the Link header of a page.
+func link(c *core.Call, part post.Range, kept string, at post.Place, back string) {
+	var next, prev string
+	if at.Full && at.Last != 0 {
+		next = fmt.Sprintf("%slimit=%d&max_id=%d", kept, part.Limit, at.Last)
 	}
-	c.Link(next, fmt.Sprintf("%slimit=%d&%s=%d", kept, part.Limit, back, first))
+	if at.First != 0 {
+		prev = fmt.Sprintf("%slimit=%d&%s=%d", kept, part.Limit, back, at.First)
+	}
+	c.Link(next, prev)
 }

@@ -41,6 +41,11 @@ func (m Marks) On(post uint64) (accounts []uint64) {
 	return accounts
 }
 
+// Names reports whether an account that reposted or favours a post is named to a viewer.
+func (w *World) Names(viewer, who uint64) bool {
+	return !w.unwanted(viewer, who) && !w.Blocks[Pair{who, viewer}]
+}
+
 // SeesEvent reports whether an account may see a post, or a repost and what it reposts.
 func (w *World) SeesEvent(viewer uint64, p *post.Post) bool {
 	return w.Sees(viewer, p) && (p.Origin == 0 || w.Sees(viewer, w.Posts[p.Origin]))
