@@ -46,7 +46,7 @@
 //	GET  statuses/:id                       public
 //	PUT  statuses/:id                       write:statuses   always 422: posts cannot be edited
 //	DELETE statuses/:id                     write:statuses
-//	GET  statuses/:id/context               public
+//	GET  statuses/:id/context               public           see post.Service.Thread for its bounds
 //	POST statuses/:id/reblog                write:statuses   visibility
 //	POST statuses/:id/unreblog              write:statuses
 //	GET  statuses/:id/reblogged_by          public           pages

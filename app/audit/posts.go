@@ -176,7 +176,7 @@ func hashOf(id, origin uint64) uint64 { return mix(id) ^ 3*mix(origin) }
 func (f *feedSum) add(r *postcheck.Post) {
 	f.here++
 	f.top = max(f.top, r.ID)
-	if r.State != post.Deleted {
+	if r.State != post.Deleted && r.Visibility != post.Direct {
 		f.live--
 		f.topLive = max(f.topLive, r.ID)
 	}

@@ -183,7 +183,7 @@ func (tw *twin) counts() error {
 		return err
 	}
 	for i, c := range counts {
-		by := tw.model.By(tw.people[i])
+		by := tw.model.Counted(tw.people[i])
 		want := post.Counts{Statuses: uint32(len(by))}
 		if len(by) > 0 {
 			want.Last = event.Time(by[0]).UnixMilli()

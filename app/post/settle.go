@@ -68,7 +68,7 @@ func say(d *post.Draft, r post.Reaction, own *post.Post) error {
 	case own.State == post.Deleted:
 		return d.Unset(r, own.ID)
 	default:
-		return d.Set(r, own.ID, own.Author)
+		return d.Set(r, own.ID, own.Author, own.ReplyTo != 0 && own.Visibility.Narrow())
 	}
 }
 
@@ -147,7 +147,7 @@ func (s *Service) SettleFavourite(ctx context.Context, t task.Task) error {
 			if posts[t.Post].Ver == 0 {
 				return nil
 			}
-			return posts[t.Post].Set(post.Reaction{Kind: post.Favourite, Key: t.Account}, own, 0)
+			return posts[t.Post].Set(post.Reaction{Kind: post.Favourite, Key: t.Account}, own, 0, false)
 		})
 		if err != nil {
 			return err

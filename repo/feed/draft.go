@@ -51,7 +51,7 @@ type facts struct {
 	keys    map[Key]uint64
 	reposts map[uint64]uint64
 	posts   map[uint64]post.Post
-	newest  map[uint64]uint64 // the newest live post below each of wants.newest
+	newest  map[uint64]uint64 // the newest counted post below each of wants.newest
 }
 
 func openRow(r Row, f *facts) (*Draft, error) {
@@ -148,8 +148,11 @@ func (d *Draft) Post(id uint64) (post.Post, error) {
 // is not nil, is remembered for it.
 func (d *Draft) Add(p *post.Post, k *Key, tasks ...task.Task) {
 	d.dirty = true
-	d.row.LastID, d.row.Newest = p.ID, p.ID
-	d.row.Statuses++
+	d.row.LastID = p.ID
+	if counted(p) {
+		d.row.Newest = p.ID
+		d.row.Statuses++
+	}
 	d.events = slices.Insert(d.events, 0, p.Event())
 	d.bring(p)
 	d.work.tasks = append(d.work.tasks, tasks...)
@@ -163,9 +166,13 @@ func (d *Draft) Add(p *post.Post, k *Key, tasks ...task.Task) {
 func (d *Draft) AddPast(p *post.Post) {
 	d.dirty = true
 	d.row.LastID = max(d.row.LastID, p.ID)
-	d.row.Statuses++
+	if counted(p) {
+		d.row.Statuses++
+	}
 	if p.ID >= d.row.Floor {
-		d.row.Newest = max(d.row.Newest, p.ID)
+		if counted(p) {
+			d.row.Newest = max(d.row.Newest, p.ID)
+		}
 		at, _ := slices.BinarySearchFunc(d.events, p.ID, func(e event.Event, id uint64) int { return cmp.Compare(id, e.ID) })
 		d.events = slices.Insert(d.events, at, p.Event())
 	}
@@ -192,7 +199,9 @@ func (d *Draft) SetState(p post.Post, to post.State, tasks ...task.Task) error {
 			}
 			d.row.Newest = next
 		}
-		d.row.Statuses -= min(d.row.Statuses, 1)
+		if counted(&p) {
+			d.row.Statuses -= min(d.row.Statuses, 1)
+		}
 		if p.Origin != 0 {
 			d.work.reposts[p.Origin] = 0
 		}
@@ -208,11 +217,15 @@ func (d *Draft) SetState(p post.Post, to post.State, tasks ...task.Task) error {
 	return nil
 }
 
-// newestBelow returns the newest post below an id that is not deleted, as edited so far; 0
-// where the row has none.
+// counted reports whether a post that is not deleted is counted: those for the mentioned are
+// not, the number would tell of them.
+func counted(p *post.Post) bool { return p.Visibility != post.Direct }
+
+// newestBelow returns the newest counted post below an id that is not deleted, as edited so
+// far; 0 where the row has none.
 func (d *Draft) newestBelow(id uint64) (newest uint64, err error) {
 	for _, p := range d.work.posts {
-		if p.ID < id && !d.deletes(p.ID) {
+		if p.ID < id && counted(p) && !d.deletes(p.ID) {
 			newest = max(newest, p.ID)
 		}
 	}

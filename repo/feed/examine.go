@@ -51,11 +51,11 @@ func (s *Store) rebuilt(ctx context.Context, tx *sqlx.Tx, is Row) (Row, []event.
 		event.Event
 		Live bool `db:"live"`
 	}
-	err := tx.GetContext(ctx, &all, `SELECT COUNT(*) AS posts, COALESCE(SUM(state <> ?), 0) AS live, COALESCE(MAX(id), 0) AS newest FROM post WHERE bucket = ? AND author_id = ?`,
-		post.Deleted, repo.Bucket(is.ID), is.ID)
+	err := tx.GetContext(ctx, &all, `SELECT COUNT(*) AS posts, COALESCE(SUM(state <> ? AND visibility <> ?), 0) AS live, COALESCE(MAX(id), 0) AS newest FROM post WHERE bucket = ? AND author_id = ?`,
+		post.Deleted, post.Direct, repo.Bucket(is.ID), is.ID)
 	if err == nil {
-		err = tx.SelectContext(ctx, &last, `SELECT id, author_id AS author, origin_id AS origin, state <> ? AS live FROM post WHERE bucket = ? AND author_id = ? ORDER BY id DESC LIMIT ?`,
-			post.Deleted, repo.Bucket(is.ID), is.ID, MaxEvents)
+		err = tx.SelectContext(ctx, &last, `SELECT id, author_id AS author, origin_id AS origin, state <> ? AND visibility <> ? AS live FROM post WHERE bucket = ? AND author_id = ? ORDER BY id DESC LIMIT ?`,
+			post.Deleted, post.Direct, repo.Bucket(is.ID), is.ID, MaxEvents)
 	}
 	if err != nil {
 		return Row{}, nil, fmt.Errorf("load all posts of %d: %w", is.ID, db.Wrap(err))

@@ -44,9 +44,9 @@ const (
 // only.
 type Row struct {
 	row.Meta
-	Statuses uint32 // posts and reposts that are not deleted
+	Statuses uint32 // posts and reposts that are neither deleted nor direct
 	LastID   uint64 // the highest id that the author ever had
-	// Newest is the newest post that is not deleted, 0: none of those that the row has.
+	// Newest is the newest of these, 0: none of those that the row has.
 	Newest uint64
 	// Floor is the id from which on the row has all events; 0: it has all there are.
 	Floor uint64

@@ -39,15 +39,22 @@ var ErrRecall = errors.New("reactions must be read first")
 // belongs to one goroutine.
 type Draft struct {
 	Post
-	known  map[Reaction]uint64 // ids, 0: there is no such reaction
+	known  map[Reaction]noted
 	wanted []Reaction
 	edits  []change
+}
+
+// noted is what stands of a reaction.
+type noted struct {
+	id     uint64 // 0: there is no such reaction
+	narrow bool   // of a reply: it is not for anybody, and not counted
 }
 
 // change is a reaction that is to be written, or deleted where id is 0.
 type change struct {
 	Reaction
-	id, author uint64
+	noted
+	author uint64
 }
 
 // open makes drafts of posts, which know what the former drafts of them know.
@@ -81,47 +88,50 @@ func (d *Draft) Knows(r Reaction) bool {
 	return known
 }
 
-// Set writes a reaction: its id, 0 for none, and its author. A repost or favourite that is
-// there with another id takes the new one. It answers ErrRecall where the draft does
-// not know whether the reaction is there.
-func (d *Draft) Set(r Reaction, id, author uint64) error {
+// Set writes a reaction: its id, 0 for none, and of a reply the author and whether it is
+// narrow. A repost or favourite that is there with another id takes the new one. It answers
+// ErrRecall where the draft does not know whether the reaction is there.
+func (d *Draft) Set(r Reaction, id, author uint64, narrow bool) error {
 	have, known := d.now(r)
 	if !known {
 		d.wanted = append(d.wanted, r)
 		return ErrRecall
 	}
-	if have == id {
+	next := noted{id, narrow}
+	if have == next {
 		return nil
 	}
-	d.edits = append(d.edits, change{r, id, author})
+	d.edits = append(d.edits, change{r, next, author})
 	count := map[Kind]*uint32{Favourite: &d.Favourites, Repost: &d.Reposts, Reply: &d.Replies}[r.Kind]
-	switch {
-	case have == 0:
+	switch was, is := have.counts(), next.counts(); {
+	case is && !was:
 		*count++
-	case id == 0 && *count > 0:
+	case was && !is && *count > 0:
 		*count--
 	}
 	return nil
 }
 
+func (n noted) counts() bool { return n.id != 0 && !n.narrow }
+
 // Unset deletes a reaction if it has this id.
 func (d *Draft) Unset(r Reaction, id uint64) error {
 	have, known := d.now(r)
-	if known && have != id {
+	if known && have.id != id {
 		return nil
 	}
-	return d.Set(r, 0, 0)
+	return d.Set(r, 0, 0, false)
 }
 
-// now returns the id of a reaction as edited so far, 0 where there is none.
-func (d *Draft) now(r Reaction) (id uint64, known bool) {
+// now returns what stands of a reaction as edited so far.
+func (d *Draft) now(r Reaction) (n noted, known bool) {
 	for _, e := range slices.Backward(d.edits) {
 		if e.Reaction == r {
-			return e.id, true
+			return e.noted, true
 		}
 	}
-	id, known = d.known[r]
-	return id, known
+	n, known = d.known[r]
+	return n, known
 }
 
 // Pack returns the post as it is to be stored.
@@ -140,10 +150,10 @@ func recall(ctx context.Context, tx *sqlx.Tx, drafts map[uint64]*Draft) (more bo
 	var replies, others []any
 	for id, d := range drafts {
 		if d.known == nil {
-			d.known = map[Reaction]uint64{}
+			d.known = map[Reaction]noted{}
 		}
 		for _, r := range d.wanted {
-			more, d.known[r] = true, 0
+			more, d.known[r] = true, noted{}
 			if r.Kind == Reply {
 				replies = append(replies, repo.Bucket(id), id, r.Key)
 			} else {
@@ -153,11 +163,11 @@ func recall(ctx context.Context, tx *sqlx.Tx, drafts map[uint64]*Draft) (more bo
 	}
 	const perReply, perOther = 3, 4
 	for part := range slices.Chunk(replies, perReply*db.MaxKeys) {
-		err = errors.Join(err, found(ctx, tx, drafts, `SELECT post_id, 3 AS kind, reply_id AS reactor, reply_id AS id FROM reply FORCE INDEX (PRIMARY) WHERE (bucket, post_id, reply_id) IN (`+
+		err = errors.Join(err, found(ctx, tx, drafts, `SELECT post_id, 3 AS kind, reply_id AS reactor, reply_id AS id, narrow FROM reply FORCE INDEX (PRIMARY) WHERE (bucket, post_id, reply_id) IN (`+
 			db.Repeat(`(?,?,?)`, len(part)/perReply)+`)`, part))
 	}
 	for part := range slices.Chunk(others, perOther*db.MaxKeys) {
-		err = errors.Join(err, found(ctx, tx, drafts, `SELECT post_id, kind, account_id AS reactor, id FROM reaction FORCE INDEX (PRIMARY) WHERE (bucket, post_id, kind, account_id) IN (`+
+		err = errors.Join(err, found(ctx, tx, drafts, `SELECT post_id, kind, account_id AS reactor, id, 0 AS narrow FROM reaction FORCE INDEX (PRIMARY) WHERE (bucket, post_id, kind, account_id) IN (`+
 			db.Repeat(`(?,?,?,?)`, len(part)/perOther)+`)`, part))
 	}
 	return more, err
@@ -171,12 +181,13 @@ func found(ctx context.Context, tx *sqlx.Tx, drafts map[uint64]*Draft, query str
 	}
 	defer rows.Close()
 	for rows.Next() {
-		var post, id uint64
+		var post uint64
 		var r Reaction
-		if err := rows.Scan(&post, &r.Kind, &r.Key, &id); err != nil {
+		var n noted
+		if err := rows.Scan(&post, &r.Kind, &r.Key, &n.id, &n.narrow); err != nil {
 			return err
 		}
-		drafts[post].known[r] = id
+		drafts[post].known[r] = n
 	}
 	return rows.Err()
 }
@@ -206,7 +217,7 @@ func (w *writes) add(p *Post, r Reaction, c change) {
 	case r.Kind == Reply && c.id == 0:
 		w.repliesGone = append(w.repliesGone, bucket, p.ID, r.Key)
 	case r.Kind == Reply:
-		w.replies = append(w.replies, bucket, p.ID, c.id, p.Author, c.author)
+		w.replies = append(w.replies, bucket, p.ID, c.id, p.Author, c.author, c.narrow)
 	case c.id == 0:
 		w.reactionsGone = append(w.reactionsGone, bucket, p.ID, r.Kind, r.Key)
 	default:
@@ -220,7 +231,7 @@ func (w *writes) send(ctx context.Context, tx *sqlx.Tx) error {
 		columns       int
 		before, after string
 	}{
-		{w.replies, 5, `INSERT INTO reply (bucket, post_id, reply_id, owner_id, author_id) VALUES `, ` ON DUPLICATE KEY UPDATE author_id=VALUES(author_id)`},
+		{w.replies, 6, `INSERT INTO reply (bucket, post_id, reply_id, owner_id, author_id, narrow) VALUES `, ` ON DUPLICATE KEY UPDATE author_id=VALUES(author_id), narrow=VALUES(narrow)`},
 		{w.reactions, 5, `INSERT INTO reaction (bucket, post_id, kind, account_id, id) VALUES `, ` ON DUPLICATE KEY UPDATE id=VALUES(id)`},
 		{w.repliesGone, 3, `DELETE FROM reply WHERE (bucket, post_id, reply_id) IN (`, `)`},
 		{w.reactionsGone, 4, `DELETE FROM reaction WHERE (bucket, post_id, kind, account_id) IN (`, `)`},

@@ -20,6 +20,9 @@ const (
 	Direct               // those it mentions
 )
 
+// Narrow reports whether a post is not for anybody.
+func (v Visibility) Narrow() bool { return v > Unlisted }
+
 // State says whether a post is shown.
 type State uint8
 
@@ -68,7 +71,8 @@ type Media struct {
 	URL, Preview, Description string
 }
 
-// Counts are how often others answered, reposted and favoured a post.
+// Counts are how often others answered, reposted and favoured a post. Narrow answers are not
+// counted: the number would tell of them.
 type Counts struct{ Replies, Reposts, Favourites uint32 }
 
 // Event returns the post as an event.

@@ -37,14 +37,15 @@ func (s *Store) Recount(ctx context.Context, id uint64, repair bool) (said, is C
 	return said, is, fmt.Errorf("recount the reactions to %d: %w", id, repo.ErrConflict)
 }
 
-// count counts the rows of a post. Index: PRIMARY of reaction and of reply, a range each.
+// count counts the rows of a post. Index: PRIMARY of reaction and by_post of
+// reply, a range each.
 func count(ctx context.Context, tx *sqlx.Tx, id uint64) (c Counts, err error) {
 	var kinds []struct {
 		Kind Kind   `db:"kind"`
 		N    uint32 `db:"n"`
 	}
 	if err = tx.SelectContext(ctx, &kinds, `SELECT kind, COUNT(*) AS n FROM reaction WHERE bucket = ? AND post_id = ? GROUP BY kind`, repo.Bucket(id), id); err == nil {
-		err = tx.GetContext(ctx, &c.Replies, `SELECT COUNT(*) FROM reply WHERE bucket = ? AND post_id = ?`, repo.Bucket(id), id)
+		err = tx.GetContext(ctx, &c.Replies, `SELECT COUNT(*) FROM reply WHERE bucket = ? AND post_id = ? AND narrow = 0`, repo.Bucket(id), id)
 	}
 	for _, k := range kinds {
 		switch k.Kind {

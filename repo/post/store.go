@@ -118,12 +118,12 @@ func (s *Store) Events(ctx context.Context, author uint64, r repo.IDRange) ([]ev
 }
 
 // Newest returns the newest post of an author below an id, and not below another, that is
-// not deleted; 0 where there is none. Index: by_author, a range as long as the deleted posts
-// in it.
+// neither deleted nor direct; 0 where there is none. Index: by_author, a range as long as the
+// deleted and direct posts in it.
 func (s *Store) Newest(ctx context.Context, tx *sqlx.Tx, author, below, from uint64) (uint64, error) {
 	var ids []uint64
-	err := tx.SelectContext(ctx, &ids, `SELECT id FROM post WHERE bucket = ? AND author_id = ? AND id >= ? AND id < ? AND state <> ? ORDER BY id DESC LIMIT 1`,
-		repo.Bucket(author), author, from, below, Deleted)
+	err := tx.SelectContext(ctx, &ids, `SELECT id FROM post WHERE bucket = ? AND author_id = ? AND id >= ? AND id < ? AND state <> ? AND visibility <> ? ORDER BY id DESC LIMIT 1`,
+		repo.Bucket(author), author, from, below, Deleted, Direct)
 	if err != nil || len(ids) == 0 {
 		return 0, db.Wrap(err)
 	}
@@ -214,12 +214,33 @@ func (s *Store) Reactors(ctx context.Context, post uint64, k Kind, r repo.IDRang
 	return repo.NewestFirst(out, r), nil
 }
 
-// Replies returns the ids of up to n replies to a post that come after one, oldest first.
-// Index: PRIMARY (bucket, post_id, reply_id), a range.
-func (s *Store) Replies(ctx context.Context, post, after uint64, n int) (ids []uint64, err error) {
-	err = s.db.SelectContext(ctx, &ids, `SELECT reply_id FROM reply WHERE bucket = ? AND post_id = ? AND reply_id > ? ORDER BY reply_id LIMIT ?`, repo.Bucket(post), post, after, n)
-	if err != nil {
-		return nil, fmt.Errorf("load replies to %d: %w", post, db.Wrap(err))
+// Answers returns the ids of replies to posts: up to so many of those for anybody, and up to
+// so many narrow ones. They come by post, and of each the oldest first. Index: by_post
+// (bucket, post_id, narrow, reply_id), a range a post.
+func (s *Store) Answers(ctx context.Context, posts []uint64, maxOpen, maxNarrow int) (open, narrow []uint64, err error) {
+	if open, err = s.answers(ctx, posts, 0, maxOpen); err == nil {
+		narrow, err = s.answers(ctx, posts, 1, maxNarrow)
+	}
+	return open, narrow, err
+}
+
+func (s *Store) answers(ctx context.Context, posts []uint64, narrow, most int) (ids []uint64, err error) {
+	var keys []any
+	for _, id := range repo.InOrder(slices.Clone(posts)) {
+		keys = append(keys, repo.Bucket(id), id, narrow)
+	}
+	const perKey = 3
+	for part := range slices.Chunk(keys, perKey*db.MaxKeys) {
+		if len(ids) >= most {
+			break
+		}
+		var found []uint64
+		err := s.db.SelectContext(ctx, &found, `SELECT reply_id FROM reply FORCE INDEX (by_post) WHERE (bucket, post_id, narrow) IN (`+
+			db.Repeat(`(?,?,?)`, len(part)/perKey)+`) ORDER BY bucket, post_id, narrow, reply_id LIMIT ?`, append(slices.Clip(part), most-len(ids))...)
+		if err != nil {
+			return nil, fmt.Errorf("load replies to %d posts: %w", len(posts), db.Wrap(err))
+		}
+		ids = append(ids, found...)
 	}
 	return ids, nil
 }

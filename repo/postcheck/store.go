@@ -23,14 +23,15 @@ func New(pool *sqlx.DB) *Store { return &Store{pool} }
 
 // Post is a post without its content.
 type Post struct {
-	ID         uint64     `db:"id"`
-	Author     uint64     `db:"author_id"`
-	Origin     uint64     `db:"origin_id"`
-	ReplyTo    uint64     `db:"reply_to_id"`
-	State      post.State `db:"state"`
-	Replies    uint32     `db:"replies"`
-	Reposts    uint32     `db:"reposts"`
-	Favourites uint32     `db:"favourites"`
+	ID         uint64          `db:"id"`
+	Author     uint64          `db:"author_id"`
+	Origin     uint64          `db:"origin_id"`
+	ReplyTo    uint64          `db:"reply_to_id"`
+	State      post.State      `db:"state"`
+	Visibility post.Visibility `db:"visibility"`
+	Replies    uint32          `db:"replies"`
+	Reposts    uint32          `db:"reposts"`
+	Favourites uint32          `db:"favourites"`
 }
 
 // Link returns what the post says of another one: that it stands there. It reports whether
@@ -111,7 +112,7 @@ func (s *Store) Next(ctx context.Context, from uint16) (uint16, error) {
 	return first, nil
 }
 
-const postColumns = `id, author_id, origin_id, reply_to_id, state, replies, reposts, favourites`
+const postColumns = `id, author_id, origin_id, reply_to_id, state, visibility, replies, reposts, favourites`
 
 // Posts returns up to limit posts of a bucket that come after an id. Index: PRIMARY
 // (bucket, id), a range.
@@ -193,8 +194,8 @@ func (s *Store) Heads(ctx context.Context, bucket uint16, after uint64, limit in
 	return out, s.read(ctx, &out, `SELECT account_id, list, floor_id FROM mark_head WHERE bucket = ? AND account_id > ? ORDER BY account_id LIMIT ?`, bucket, after, limit)
 }
 
-// Counts returns how many links of each kind the posts of a range of a bucket have, after
-// one and up to another; of those at some posts, if these are named. Index: PRIMARY of
+// Counts returns how many links of each kind the posts of a range of a bucket have, after one
+// and up to another; of those at some posts, if these are named. Narrow replies do not count. Index: PRIMARY of
 // reaction and of reply, a range each, or one for each post.
 func (s *Store) Counts(ctx context.Context, bucket uint16, at []uint64, after, last uint64) (map[uint64]post.Counts, error) {
 	var rows []struct {
@@ -204,7 +205,7 @@ func (s *Store) Counts(ctx context.Context, bucket uint16, at []uint64, after, l
 	}
 	named, args := among(at, bucket, after, last)
 	err := s.read(ctx, &rows, `SELECT post_id, kind, COUNT(*) AS n FROM reaction WHERE bucket = ? AND post_id > ? AND post_id <= ?`+named+` GROUP BY post_id, kind
-		UNION ALL SELECT post_id, 3 AS kind, COUNT(*) AS n FROM reply WHERE bucket = ? AND post_id > ? AND post_id <= ?`+named+` GROUP BY post_id`, append(args, args...)...)
+		UNION ALL SELECT post_id, 3 AS kind, COUNT(*) AS n FROM reply WHERE bucket = ? AND post_id > ? AND post_id <= ? AND narrow = 0`+named+` GROUP BY post_id`, append(args, args...)...)
 	out := map[uint64]post.Counts{}
 	for _, r := range rows {
 		c := out[r.Post]

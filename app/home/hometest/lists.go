@@ -74,13 +74,13 @@ func (w *World) Reposts(id uint64) []uint64 {
 
 // Counts are those of a post.
 func (w *World) Counts(id uint64) post.Counts {
-	replies := w.all(func(p *post.Post) bool { return p.ReplyTo == id })
+	replies := w.all(func(p *post.Post) bool { return p.ReplyTo == id && p.Visibility <= post.Unlisted })
 	return post.Counts{Replies: uint32(len(replies)), Reposts: uint32(len(w.Reposts(id))), Favourites: uint32(len(w.Favourites.On(id)))}
 }
 
-// By returns all posts and reposts of an account, newest first.
-func (w *World) By(account uint64) []uint64 {
-	return w.all(func(p *post.Post) bool { return p.Author == account })
+// Counted returns the posts and reposts of an account that are counted, newest first.
+func (w *World) Counted(account uint64) []uint64 {
+	return w.all(func(p *post.Post) bool { return p.Author == account && p.Visibility != post.Direct })
 }
 
 // ByFor returns those that a viewer may see, and with noReplies and noReposts without
