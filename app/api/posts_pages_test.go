@@ -115,3 +115,41 @@ func TestPosts_Refill(t *testing.T) {
 		}
 	}
 }
+
+// Replies that only those mentioned see hide no other reply, and no number tells of them.
+func TestPosts_Context_Crowded(t *testing.T) {
+	w := newLiveWorld(t)
+	p := w.people(4)
+	owner, attacker, honest, viewer := p[0], p[1], p[2], p[3]
+	root := w.toot(owner, mastodon.Toot{Status: "root"}).ID
+	for range 70 {
+		w.toot(attacker, mastodon.Toot{Status: "spam", Visibility: "direct", InReplyToID: root})
+	}
+	private := w.toot(honest, mastodon.Toot{Status: "for followers", Visibility: "private", InReplyToID: root}).ID
+	reply := w.toot(honest, mastodon.Toot{Status: "honest", InReplyToID: root}).ID
+	w.follow(viewer, honest)
+	type conversation struct{ Ancestors, Descendants []status }
+	for name, c := range map[string]struct {
+		as   client
+		want []string
+	}{
+		"anybody": {w.anonymous(), []string{string(reply)}}, "owner": {w.as(owner), []string{string(reply)}},
+		"follower": {w.as(viewer), []string{string(private), string(reply)}}, "without the scope": {w.as(viewer, "profile"), []string{string(reply)}},
+	} {
+		var got []string
+		for _, s := range into[conversation](c.as.get("/api/v1/statuses/" + string(root) + "/context")).Descendants {
+			got = append(got, s.ID)
+		}
+		slices.Sort(got)
+		slices.Sort(c.want)
+		if !slices.Equal(got, c.want) {
+			t.Errorf("%s: got %v, want %v", name, got, c.want)
+		}
+	}
+	if s := into[status](w.anonymous().get("/api/v1/statuses/" + string(root))); s.Replies != 1 {
+		t.Errorf("%d replies are counted, want 1", s.Replies)
+	}
+	if r := w.anonymous().get(at(attacker, "")); !strings.Contains(r.body, `"statuses_count":0`) || !strings.Contains(r.body, `"last_status_at":null`) {
+		t.Errorf("the account tells of direct posts: %s", r.body)
+	}
+}
