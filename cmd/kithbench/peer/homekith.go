@@ -205,7 +205,7 @@ func (h *kithHome) heat(ctx context.Context, readers []uint64) (lines []timeline
 		if _, err := h.Page(ctx, id, 0, 1); err != nil {
 			return nil, err
 		}
-		line, _, ok := h.lines.Load(ctx, id)
+		line, ok := h.lines.Peek(ctx, id)
 		if !ok {
 			return nil, fmt.Errorf("the home of %d, which was just read, is not in memcached", id)
 		}
