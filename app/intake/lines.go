@@ -14,8 +14,8 @@ import (
 
 const (
 	blockBytes = 128 << 10
-	// maxQuote is how much of a bad line is quoted, in bytes.
-	maxQuote = 80
+	// MaxQuote is how much of a bad line is quoted, in bytes.
+	MaxQuote = 80
 )
 
 // Lines reads the lines of a file, plain or gzip. Reading and decompressing are done by a goroutine of
@@ -96,7 +96,7 @@ func (in *Lines) Next() ([]byte, Ending, error) {
 	line, err := in.lines.ReadSlice('\n')
 	end := Newline
 	if errors.Is(err, bufio.ErrBufferFull) {
-		line, end = bytes.Clone(line[:2*maxQuote]), TooLong
+		line, end = bytes.Clone(line[:2*MaxQuote]), TooLong
 		for errors.Is(err, bufio.ErrBufferFull) {
 			_, err = in.lines.ReadSlice('\n')
 		}

@@ -24,7 +24,7 @@ func (r *Rejects) Len() int64 { return r.n }
 // Add notes one line. ErrRejects comes with the first that is too much.
 func (r *Rejects) Add(line int64, why string, text []byte) error {
 	r.n++
-	if _, err := fmt.Fprintf(r.to, "line %d: %v: %q\n", line, why, text[:min(len(text), maxQuote)]); err != nil {
+	if _, err := fmt.Fprintf(r.to, "line %d: %v: %q\n", line, why, text[:min(len(text), MaxQuote)]); err != nil {
 		return fmt.Errorf("write rejects: %w", err)
 	}
 	if r.most >= 0 && r.n > int64(r.most) {

@@ -37,7 +37,8 @@ type Config struct {
 }
 
 // Summary has every number of an import. Each line of the file is counted once in Empty,
-// Rejected, Repeats, Held or New. A dry run does not tell Held from New.
+// Rejected, Repeats, Held or New. A dry run tells neither Held from New, nor a second repost
+// of a post from the first.
 type Summary struct {
 	DryRun bool
 

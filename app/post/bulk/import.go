@@ -157,7 +157,7 @@ func (im *importer) take(ctx context.Context, some []rawLine) error {
 			continue
 		}
 		if err == nil {
-			err = im.keep(ctx, &h, &c)
+			err = im.keep(ctx, &h, raw.text, &c)
 		}
 		if err != nil {
 			return err
@@ -167,8 +167,8 @@ func (im *importer) take(ctx context.Context, some []rawLine) error {
 }
 
 // keep puts a good line where the next phases find it.
-func (im *importer) keep(ctx context.Context, h *header, c *post.Content) error {
-	at, err := im.lines.add(h, c)
+func (im *importer) keep(ctx context.Context, h *header, line []byte, c *post.Content) error {
+	at, err := im.lines.add(h, line, c)
 	if err == nil {
 		err = im.keys.Add(ctx, spill.Record{Hi: h.Key.High, Lo: uint64(at), Val: h.Key.Low})
 	}
@@ -182,7 +182,7 @@ func (im *importer) keep(ctx context.Context, h *header, c *post.Content) error 
 // reject notes that a line which was kept cannot be used.
 func (im *importer) reject(at int64, h *header, why string) error {
 	h.State = isRejected
-	text, err := im.lines.text(at, h)
+	text, err := im.lines.quote(at, h)
 	if err == nil {
 		err = im.lines.put(at, h)
 	}

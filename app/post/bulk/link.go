@@ -2,6 +2,7 @@ package bulk
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"kith/repo/post"
@@ -18,11 +19,14 @@ func (im *importer) link(ctx context.Context) error {
 	if err := im.join(ctx); err != nil {
 		return err
 	}
-	for moved := true; moved; {
-		var err error
-		if moved, err = im.follow(ctx); err != nil {
+	w := im.timed.Walk() // in the order of time most lines stand after those that they name
+	for r, ok := w.Next(); ok; r, ok = w.Next() {
+		if err := im.follow(ctx, int64(r.Lo)); err != nil {
 			return err
 		}
+	}
+	if err := w.Err(); err != nil {
+		return err
 	}
 	return im.bad.Enough(im.keys.Len() + im.unread - im.bad.Len())
 }
@@ -62,7 +66,7 @@ func (im *importer) join(ctx context.Context) error {
 func (im *importer) once(first map[uint32]int64, key spill.Record) error {
 	im.phases.More(1, im.keys.Len())
 	at, before := int64(key.Lo), first[key.Val]
-	if before == 0 {
+	if before == noLine {
 		first[key.Val] = at + 1
 		return nil
 	}
@@ -93,81 +97,94 @@ func (im *importer) refer(ref spill.Record, target int64) error {
 	if err != nil || h.State != isGood {
 		return err
 	}
-	if h.Target = target; target == 0 {
+	if target == noLine {
 		return im.reject(at, &h, noKey)
 	}
+	h.State, h.Target = isNaming, target
 	return im.lines.put(at, &h)
 }
 
-// follow makes answers and reposts follow what became of the lines that they name, and
-// reports whether any changed: then others may have to. In the order of time most are right
-// after one round.
-func (im *importer) follow(ctx context.Context) (moved bool, err error) {
-	w := im.timed.Walk()
-	for r, ok := w.Next(); ok; r, ok = w.Next() {
+// noLine is in place of where a line stands, and 1.
+const noLine = 0
+
+// follow brings a line in line with the one that it names, after that one itself was, and so
+// on. Each line is brought in line once, whatever stands in the file. The way back is noted in
+// the lines, so it takes no memory however long it is.
+func (im *importer) follow(ctx context.Context, at int64) error {
+	for circle := int64(noLine); ; { // the line at which the way back leaves a circle
 		if err := ctx.Err(); err != nil {
-			return false, err
+			return err
 		}
-		at := int64(r.Lo)
 		h, err := im.lines.get(at)
-		if err != nil {
-			return false, err
+		if err != nil || h.State != isNaming && h.State != isWaiting {
+			return err
 		}
-		if h.State != isGood {
+		t, err := im.named(&h)
+		if err != nil {
+			return err
+		}
+		switch t.State {
+		case isNaming:
+			h.State, t.Back = isWaiting, at+1
+			if err := errors.Join(im.lines.put(at, &h), im.lines.put(h.Target-1, &t)); err != nil {
+				return err
+			}
+			at = h.Target - 1
 			continue
+		case isWaiting:
+			circle = h.Target
 		}
-		was := h
-		why, err := im.followOne(&h)
-		switch {
-		case err != nil:
-			return false, err
-		case why != "":
-			moved, err = true, im.reject(at, &h, why)
-		case h != was:
-			moved, err = moved || h.At != was.At || h.Visibility != was.Visibility, im.lines.put(at, &h)
+		if err := im.settle(at, &h, &t, circle != noLine); err != nil || h.Back == noLine {
+			return err
 		}
-		if err != nil {
-			return false, err
+		if circle == at+1 {
+			circle = noLine
 		}
+		at = h.Back - 1
 	}
-	return moved, w.Err()
 }
 
-const (
-	// maxHops is how many lines are passed to find what is shown: reposts, and repeats.
-	maxHops = 100
-	// maxMoved is how far an answer is moved behind what it answers, in milliseconds.
-	maxMoved = 1000
-)
-
-// followOne brings one line in line with the one that it names, or says why it cannot be.
-func (im *importer) followOne(h *header) (why string, err error) {
-	var t header
-	for hops := 0; ; hops++ {
-		if t, err = im.lines.get(h.Target - 1); err != nil {
-			return "", err
-		}
-		if t.State == isRejected {
-			return fmt.Sprintf("line %d, which it names, is rejected", t.Line), nil
-		}
-		if t.State != isRepeat && t.Kind != isRepost {
-			break
-		}
-		if hops == maxHops {
-			return "it names itself in a circle", nil
-		}
-		h.Target = t.Target // who answers a repost answers what it shows
+// named returns the line that another one names: of those that are the same the first.
+func (im *importer) named(h *header) (t header, err error) {
+	t, err = im.lines.get(h.Target - 1)
+	if err == nil && t.State == isRepeat {
+		h.Target = t.Target
+		t, err = im.lines.get(h.Target - 1)
 	}
+	return t, err
+}
+
+// maxMoved is how far an answer is moved behind what it answers, in milliseconds.
+const maxMoved = 1000
+
+// settle brings one line in line with the one that it names, which was before, or rejects it.
+func (im *importer) settle(at int64, h, t *header, circle bool) error {
+	if t.State == isGood && t.Kind == isRepost { // who answers a repost answers what it shows
+		h.Target = t.Target
+		var err error
+		if *t, err = im.lines.get(h.Target - 1); err != nil {
+			return err
+		}
+	}
+	shown := post.Visibility(t.Visibility)
 	switch {
+	case circle:
+		return im.reject(at, h, "it names itself in a circle")
+	case t.State == isRejected:
+		return im.reject(at, h, fmt.Sprintf("line %d, which it names, is rejected", t.Line))
 	case h.Created < t.Created:
-		return fmt.Sprintf("created_at is before that of line %d, which it names", t.Line), nil
-	case h.Kind == isRepost && post.Visibility(t.Visibility) > post.Unlisted && (post.Visibility(t.Visibility) != post.Followers || t.Account != h.Account):
-		return fmt.Sprintf("line %d, which it names, cannot be reposted", t.Line), nil
+		return im.reject(at, h, fmt.Sprintf("created_at is before that of line %d, which it names", t.Line))
+	case h.Kind == isRepost && shown > post.Unlisted && (shown != post.Followers || t.Account != h.Account):
+		return im.reject(at, h, fmt.Sprintf("line %d, which it names, cannot be reposted", t.Line))
 	case h.Kind == isRepost:
 		h.Visibility = max(h.Visibility, t.Visibility)
 	}
 	if h.At = max(h.At, t.At+1); h.At > h.Created+maxMoved {
-		return "too many lines at its time name each other", nil
+		return im.reject(at, h, "too many lines at its time name each other")
 	}
-	return "", nil
+	h.State = isGood
+	if im.cfg.DryRun {
+		im.sum.Answers++
+	}
+	return im.lines.put(at, h)
 }

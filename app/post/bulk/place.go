@@ -21,7 +21,7 @@ func (im *importer) place(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		at += int64(headerBytes) + int64(h.Body)
+		at += h.size()
 	}
 	if err := im.slots.Sort(ctx); err != nil {
 		return err
