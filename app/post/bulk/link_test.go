@@ -3,6 +3,7 @@ package bulk
 import (
 	"bytes"
 	"fmt"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -45,7 +46,7 @@ func linkAll(t *testing.T, all []simple) ([]header, string, int) {
 	}
 	t.Cleanup(func() { _ = lines.close() })
 	var rejects bytes.Buffer
-	im := &importer{bad: intake.NewRejects(&rejects, len(all)), lines: lines}
+	im := &importer{bad: intake.NewRejects(&rejects, -1), lines: lines}
 	for _, s := range []**spill.Sorter{&im.keys, &im.refs, &im.timed} {
 		*s = spill.New(spill.Config{Dir: t.TempDir(), Memory: 1 << 20})
 		t.Cleanup(func() { _ = (*s).Close() })
@@ -187,5 +188,74 @@ func TestLink_Reposts(t *testing.T) {
 	}
 	if reads > mostReads*len(file) {
 		t.Errorf("%d reads for %d lines, want %d a line at most", reads, len(file), mostReads)
+	}
+}
+
+// plainLink is link in memory, by recursion.
+type plainLink struct {
+	all   []simple
+	first map[string]int // the line of a key
+	done  []*header      // nil: not begun
+}
+
+func (p *plainLink) line(i int) *header {
+	if h := p.done[i]; h != nil {
+		return h
+	}
+	l := p.all[i]
+	h := &header{State: isRejected, At: l.created} // until it is done: that is a circle
+	p.done[i] = h
+	if f := p.first[l.key]; f != i {
+		if p.all[f].created == l.created {
+			h.State = isRepeat
+		}
+		return h
+	}
+	if l.kind == isPost {
+		h.State = isGood
+		return h
+	}
+	to, ok := p.first[l.names]
+	if !ok || p.line(to).State != isGood {
+		return h
+	}
+	if p.all[to].kind == isRepost {
+		to = int(p.done[to].Target) - 1
+	}
+	if l.created >= p.all[to].created {
+		h.State, h.Target, h.At = isGood, int64(to+1), max(l.created, p.done[to].At+1)
+	}
+	return h
+}
+
+// Small files at random, of lines that are crowded in time and keys, are linked as a plain
+// version links them.
+func TestLink_Random(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	for range 300 {
+		n := 2 + r.IntN(40)
+		p := plainLink{first: map[string]int{}, done: make([]*header, n)}
+		for i := range n {
+			l := simple{kind: uint8(r.IntN(3)), key: fmt.Sprint(r.IntN(2 * n)), created: int64(1 + r.IntN(1+r.IntN(3)))}
+			for l.kind != isPost && (l.names == "" || l.names == l.key) {
+				l.names = fmt.Sprint(r.IntN(2 * n))
+				if i > 0 && r.IntN(4) > 0 {
+					l.names = p.all[r.IntN(i)].key
+				}
+			}
+			if _, ok := p.first[l.key]; !ok {
+				p.first[l.key] = i
+			}
+			p.all = append(p.all, l)
+		}
+		p.all = append(p.all, simple{key: "one that is good", created: 1})
+		p.first["one that is good"], p.done = n, append(p.done, nil)
+		out, rejects, _ := linkAll(t, p.all)
+		for i, got := range out {
+			want := p.line(i)
+			if got.State != want.State || got.State == isGood && (got.Target != want.Target || got.At != want.At) {
+				t.Fatalf("%+v\nline %d: state %d, target %d, at %d, want %d, %d, %d\n%s", p.all, i+1, got.State, got.Target, got.At, want.State, want.Target, want.At, rejects)
+			}
+		}
 	}
 }
