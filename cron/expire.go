@@ -225,42 +225,29 @@ func (e *expiring) tasks(ctx context.Context, after uint64) error {
 	}
 }
 
-// timelines and markers go from account to account.
+// aged are rows of accounts that are dropped when these are long gone.
+type aged interface {
+	Walk(ctx context.Context, after uint64, limit int) ([]repo.Aged, error)
+	Expire(ctx context.Context, accounts []uint64, before uint32) (int64, error)
+}
+
 func (e *expiring) timelines(ctx context.Context, after uint64) error {
-	return e.accounts(ctx, after, e.Timelines.Expire, func(ctx context.Context, after uint64) (page []aged, err error) {
-		found, err := e.Timelines.Walk(ctx, after, expirePage)
-		for _, o := range found {
-			page = append(page, aged(o))
-		}
-		return page, err
-	})
+	return e.accounts(ctx, after, e.Timelines)
 }
 
 func (e *expiring) markers(ctx context.Context, after uint64) error {
-	return e.accounts(ctx, after, e.Markers.Expire, func(ctx context.Context, after uint64) (page []aged, err error) {
-		found, err := e.Markers.Walk(ctx, after, expirePage)
-		for _, o := range found {
-			page = append(page, aged(o))
-		}
-		return page, err
-	})
+	return e.accounts(ctx, after, e.Markers)
 }
 
-// aged is an account, and when a row of it was written.
-type aged struct {
-	AccountID uint64
-	UpdatedAt uint32
-}
-
-// accounts expires rows of accounts that were neither written nor seen for long.
-func (e *expiring) accounts(ctx context.Context, after uint64, expire func(ctx context.Context, ids []uint64, before uint32) (int64, error),
-	walk func(ctx context.Context, after uint64) ([]aged, error)) error {
+// accounts expires rows of accounts that were neither written nor seen for long. It goes from
+// account to account.
+func (e *expiring) accounts(ctx context.Context, after uint64, rows aged) error {
 	if e.Gone == 0 {
 		return nil
 	}
 	before := uint32(max(0, e.Now().Add(-e.Gone).Unix()))
 	for {
-		page, err := walk(ctx, after)
+		page, err := rows.Walk(ctx, after, expirePage)
 		if err != nil || len(page) == 0 {
 			return err
 		}
@@ -274,7 +261,7 @@ func (e *expiring) accounts(ctx context.Context, after uint64, expire func(ctx c
 		marks, err := e.Seen.Of(ctx, old)
 		old = slices.DeleteFunc(old, func(id uint64) bool { return marks[id] >= before })
 		if err == nil && !e.run.DryRun {
-			_, err = expire(ctx, old, before)
+			_, err = rows.Expire(ctx, old, before)
 		}
 		if err == nil {
 			err = e.step(ctx, int64(len(page)), int64(len(old)), 0, after)

@@ -36,3 +36,9 @@ func NewestFirst[T any](rows []T, r IDRange) []T {
 	}
 	return rows
 }
+
+// Aged is an account, and when the newest of its rows of a table was written.
+type Aged struct {
+	AccountID uint64 `db:"account_id"`
+	UpdatedAt uint32 `db:"updated_at"` // unix seconds
+}

@@ -70,16 +70,7 @@ func (w *wall) must(v post.View, err error) uint64 {
 	return v.Post.ID
 }
 
-func (w *wall) exec(query string, args ...any) {
-	w.Helper()
-	res, err := w.pool.ExecContext(w.Context(), query, args...)
-	if err != nil {
-		w.Fatal(err)
-	}
-	if n, err := res.RowsAffected(); n == 0 || err != nil {
-		w.Fatalf("%s: %d rows changed, %v", query, n, err)
-	}
-}
+func (w *wall) exec(query string, args ...any) { w.Helper(); changes(w, w.pool, query, args...) }
 
 func (w *wall) config() audit.Config {
 	homes := timeline.NewStore(w.pool, w.Now, slog.New(slog.DiscardHandler))

@@ -162,15 +162,17 @@ func (w *world) plant(id uint64, edit func(*relation.Draft)) {
 	}
 }
 
-// exec changes the tables directly, and wants a row changed.
-func (w *world) exec(query string, args ...any) {
-	w.Helper()
-	res, err := w.pool.ExecContext(w.Context(), query, args...)
+func (w *world) exec(query string, args ...any) { w.Helper(); changes(w, w.pool, query, args...) }
+
+// changes changes the tables directly, and wants a row changed.
+func changes(t testing.TB, pool *sqlx.DB, query string, args ...any) {
+	t.Helper()
+	res, err := pool.ExecContext(t.Context(), query, args...)
 	if err != nil {
-		w.Fatal(err)
+		t.Fatal(err)
 	}
 	if n, err := res.RowsAffected(); n == 0 || err != nil {
-		w.Fatalf("%s: %d rows changed, %v", query, n, err)
+		t.Fatalf("%s: %d rows changed, %v", query, n, err)
 	}
 }
 

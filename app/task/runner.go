@@ -238,27 +238,31 @@ func (r *Runner) takeOver(ctx context.Context) {
 	ticker := time.NewTicker(r.cfg.Every)
 	defer ticker.Stop()
 	for {
+		if n, age, err := r.cfg.Store.Backlog(ctx, maxBacklog); err == nil {
+			r.backlog.Set(float64(n))
+			r.age.Set(age.Seconds())
+		}
+		if !r.cfg.OwnOnly {
+			r.claim(ctx)
+		}
 		select {
 		case <-r.quit:
 			return
 		case <-ticker.C:
 		}
-		if n, age, err := r.cfg.Store.Backlog(ctx, maxBacklog); err == nil {
-			r.backlog.Set(float64(n))
-			r.age.Set(age.Seconds())
-		}
-		if r.cfg.OwnOnly {
-			continue
-		}
-		free := cap(r.queue) - len(r.queue)
-		found, err := r.cfg.Store.Claim(ctx, min(free, maxClaim))
-		if err != nil && ctx.Err() == nil {
-			r.cfg.Log.Warn("tasks cannot be taken over", "error", err)
-		}
-		for _, t := range found {
-			if r.hold(t, 0) == 0 {
-				r.Go(t)
-			}
+	}
+}
+
+// claim takes over tasks, as many as there is room for.
+func (r *Runner) claim(ctx context.Context) {
+	free := cap(r.queue) - len(r.queue)
+	found, err := r.cfg.Store.Claim(ctx, min(free, maxClaim))
+	if err != nil && ctx.Err() == nil {
+		r.cfg.Log.Warn("tasks cannot be taken over", "error", err)
+	}
+	for _, t := range found {
+		if r.hold(t, 0) == 0 {
+			r.Go(t)
 		}
 	}
 }

@@ -163,3 +163,13 @@ func TestRunner_Again(t *testing.T) {
 		r.Close(t.Context())
 	}
 }
+
+// A process that starts looks at once what the others left: its metrics say so, too.
+func TestRunner_Starts(t *testing.T) {
+	store := &kept{tasks: []task.Task{{ID: 1, Kind: task.Push}}}
+	r := apptask.New(apptask.Config{Store: store, Every: time.Hour})
+	r.Handle(task.Push, func(context.Context, task.Task) error { return nil })
+	r.Start()
+	waittest.Until(t, patience, "the task is done", func() bool { return store.finished() == 1 })
+	r.Close(t.Context())
+}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
-	"slices"
 	"time"
 
 	"github.com/jmoiron/sqlx"
@@ -113,37 +112,13 @@ func (s *Store) Drop(ctx context.Context, account uint64) error {
 	return nil
 }
 
-// Old is a row that an expiry looks at.
-type Old struct {
-	AccountID uint64 `db:"account_id"`
-	UpdatedAt uint32 `db:"updated_at"` // unix seconds
-}
-
-// Walk returns up to limit rows that come after an account in key order, without their
-// lists. Index: PRIMARY, a range in each bucket.
-func (s *Store) Walk(ctx context.Context, after uint64, limit int) ([]Old, error) {
-	rows, err := db.WalkRows[Old](ctx, s.db, `timeline`, after, db.LastKey, limit,
-		`SELECT account_id, updated_at FROM timeline WHERE bucket = ? AND account_id > ? AND account_id <= ? ORDER BY account_id LIMIT ?`)
-	if err != nil {
-		return nil, fmt.Errorf("walk warm timelines after %d: %w", after, err)
-	}
-	return rows, nil
+// Walk returns up to limit accounts with rows that come after an account in key order.
+func (s *Store) Walk(ctx context.Context, after uint64, limit int) ([]repo.Aged, error) {
+	return db.WalkAged(ctx, s.db, `timeline`, after, limit)
 }
 
 // Expire deletes those of accounts' rows that were last written before a time, in unix
-// seconds, and returns how many. Index: PRIMARY, one range an account.
+// seconds, and returns how many.
 func (s *Store) Expire(ctx context.Context, accounts []uint64, before uint32) (deleted int64, err error) {
-	for part := range slices.Chunk(accounts, db.MaxKeys) {
-		in, args := db.Keys(part)
-		done, err := s.db.ExecContext(ctx, `DELETE FROM timeline WHERE (bucket, account_id) IN (`+in+`) AND updated_at < ?`, append(args, before)...)
-		var n int64
-		if err == nil {
-			n, err = done.RowsAffected()
-		}
-		if err != nil {
-			return deleted, fmt.Errorf("expire %d warm timelines: %w", len(part), db.Wrap(err))
-		}
-		deleted += n
-	}
-	return deleted, nil
+	return db.ExpireAged(ctx, s.db, `timeline`, accounts, before)
 }

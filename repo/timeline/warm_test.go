@@ -176,7 +176,7 @@ func TestStore_Expire(t *testing.T) {
 		save(t, s, a, builtAt(0, posts(1)), true)
 	}
 	seen := map[uint64]uint32{}
-	for after, page := uint64(0), []Old(nil); ; after = page[len(page)-1].AccountID {
+	for after, page := uint64(0), []repo.Aged(nil); ; after = page[len(page)-1].AccountID {
 		var err error
 		if page, err = s.Walk(t.Context(), after, 7); err != nil {
 			t.Fatal(err)

@@ -72,14 +72,16 @@ func unseen(r rune) bool { return unicode.IsSpace(r) || !unicode.IsGraphic(r) }
 func checkMedia(m Media) error {
 	switch {
 	case !isMediaURL(m.URL):
-		return refuse("Media url must be an http or https address of at most %d bytes", MaxMediaURL)
+		return refuse(badMedia, "url", MaxMediaURL)
 	case m.Preview != "" && !isMediaURL(m.Preview):
-		return refuse("Media preview_url must be an http or https address of at most %d bytes", MaxMediaURL)
+		return refuse(badMedia, "preview_url", MaxMediaURL)
 	case !utf8.ValidString(m.Description) || utf8.RuneCountInString(m.Description) > MaxDescription:
 		return refuse("Media description is too long (maximum is %d characters)", MaxDescription)
 	}
 	return nil
 }
+
+const badMedia = "Media %s must be an http or https address of at most %d bytes, in which spaces and any of " + notInURL + " are written as %%XX"
 
 // notInURL are the signs that an address has only as %XX. A page that takes an address as it
 // is would take them for its own.
